@@ -61,11 +61,7 @@ public struct ExportSource {
         let progress = ReadingProgress(of: selection.flatMap(\.threads), report: onProgress)
         let tree = CallTree(of: session, resolver: resolver, filter: filter, layout: layout, progress: progress)
         var visitor = TrackVisitor(writer, limit: limit, window: window)
-        for (process, threads) in selection where visitor.wantsMore {
-            visitor.begin(process)
-            for thread in threads where visitor.wantsMore { tree.walk(thread, &visitor) }
-            visitor.endProcess()
-        }
+        tree.walk(selection, &visitor)
         progress.end()
         writer = visitor.writer
         return visitor.summary

@@ -78,6 +78,19 @@ public struct CallTree {
         UInt64(thread.process.index) << 32 | UInt64(thread.tid)
     }
 
+    /// Shows the trees of threads to `visitor`, process by process.
+    ///
+    /// - Complexity: as that of ``walk(_:_:)`` for each thread.
+    public func walk<Visitor: TreeVisitor>(
+        _ selection: [(process: TracedProcess, threads: [TracedThread])], _ visitor: inout Visitor
+    ) {
+        for (process, threads) in selection where visitor.wantsMore {
+            visitor.begin(process)
+            for thread in threads where visitor.wantsMore { walk(thread, &visitor) }
+            visitor.endProcess()
+        }
+    }
+
     /// Shows the tree of `thread` to `visitor`.
     ///
     /// - Complexity: O(records), once or twice. For a stretch of time, O(records) of its chunks and of the chunks in

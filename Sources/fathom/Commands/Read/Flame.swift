@@ -134,15 +134,11 @@ struct Flame: ParsableCommand {
 
     private func chart(of aggregate: AggregateQuery) -> FlameGraph {
         let threads = aggregate.threads
-        let progress = ReadingProgress(of: threads, report: Diagnostics.progress())
-        var calls = CallTree(
-            of: aggregate.session, resolver: aggregate.query.resolver, filter: aggregate.filter,
-            layout: FlameChart.layout, progress: progress)
-        let count = threads.reduce(UInt64(0)) { $0 &+ $1.countCalls() }
-        if count > UInt64(FlameChart.mostCalls) { _ = calls.rank(threads, limit: FlameChart.mostCalls) }
-        var chart = FlameChart(calls: count)
-        for thread in threads { calls.walk(thread, &chart) }
-        progress.end()
+        let calls = CallsQuery(
+            aggregate.query, of: threads, layout: FlameChart.layout, most: FlameChart.mostCalls,
+            onProgress: Diagnostics.progress())
+        var chart = FlameChart(calls: calls.callCount)
+        calls.walk(&chart)
         if aggregate.session.description?.waitSources != nil {
             let own = threads.filter { $0.task == nil && !$0.isJoined }
             let waits = Waits(

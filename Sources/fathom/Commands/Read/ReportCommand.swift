@@ -103,21 +103,15 @@ struct ReportCommand: ParsableCommand {
 
     private func run(by argument: (pattern: Pattern, name: String)) throws {
         let query = try input.query(filters)
-        let selection = try query.selected()
-        let threads = selection.flatMap(\.threads)
         var layout = TreeLayout()
         layout.folds = false
-        let progress = ReadingProgress(of: threads, passes: 1, report: Diagnostics.progress())
-        let tree = CallTree(
-            of: query.session, resolver: query.resolver, filter: query.filter, layout: layout, progress: progress)
+        let calls = try CallsQuery(query, layout: layout, onProgress: Diagnostics.progress())
         var values = ArgumentRows(argument.name, matches: query.functions.matching([argument.pattern]))
-        for (process, threads) in selection {
-            values.begin(process)
-            for thread in threads { tree.walk(thread, &values) }
-        }
-        progress.end()
+        calls.walk(&values)
         guard values.calls > 0 else {
-            let recorded = selection.flatMap { $0.process.argumentLayouts.values.flatMap { $0.values.map(\.name) } }
+            let recorded = calls.selection.flatMap {
+                $0.process.argumentLayouts.values.flatMap { $0.values.map(\.name) }
+            }
             throw values.others > 0
                 ? QueryError.noArgument(
                     argument.pattern.text, argument.name, near: NearNames(to: argument.name, among: recorded))
@@ -134,7 +128,7 @@ struct ReportCommand: ParsableCommand {
         if values.others > 0 {
             Diagnostics.say("\(CountText.grouped(values.others)) calls have no such argument recorded")
         }
-        Diagnostics.warn(query.warnings(of: threads), of: query.session)
+        Diagnostics.warn(calls.warnings, of: query.session)
     }
 
     private func report(_ query: AggregateQuery, _ screen: Screen) throws -> Report {

@@ -20,8 +20,6 @@ struct Tree: ParsableCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
     enum Sort: String, ExpressibleByArgument, CaseIterable { case time }
 
-    private typealias Selection = [ThreadSelection.Selected]
-
     @OptionGroup var input: SessionOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
     @Option(
@@ -75,17 +73,13 @@ struct Tree: ParsableCommand {
         let split = try splitOptions.split(of: query.session)
         try query.session.requireCalls(for: "fathom tree shows single calls")
         let memory = try memoryOptions.columns(of: query.session, everything: format == .json)
-        var selection = try query.selected()
         var layout = TreeLayout()
         // Every watched call has its line.
         layout.folds = !noFold && watch == nil
         layout.order = sort == .time ? .cost : .time
         layout.tellsMemory = !memory.isEmpty
-        let progress = ReadingProgress(
-            of: selection.flatMap(\.threads), passes: sort == .time ? 2 : 1, report: Diagnostics.progress())
-        var tree = CallTree(
-            of: query.session, resolver: query.resolver, filter: query.filter, layout: layout, progress: progress)
-        if sort == .time { selection = longestFirst(selection, of: &tree) }
+        let calls = try CallsQuery(
+            query, layout: layout, longest: sort == .time ? mostLines : nil, onProgress: Diagnostics.progress())
         let screen = Screen(screenOptions, isText: format == .text)
         let writer = screen.writer()
         let isWatched = watch.map { query.functions.matching($0.patterns) }
@@ -95,7 +89,7 @@ struct Tree: ParsableCommand {
             var report = TreeText(
                 writer, functions: query.functions, options: textOptions(query, screen, split, memory),
                 isWatched: isWatched)
-            walk(tree, selection, &report)
+            calls.walk(&report)
             isWhole = report.wantsMore
             report.finish()
             isEmpty = report.shown == 0 && !writer.isClosed
@@ -103,13 +97,12 @@ struct Tree: ParsableCommand {
             var report = TreeJSON(
                 writer, functions: query.functions, limit: sort == .time ? .max : mostLines,
                 knowsRunnable: split.knowsRunnable, memory: memory, isWatched: isWatched)
-            walk(tree, selection, &report)
+            calls.walk(&report)
             isWhole = report.wantsMore
             report.finish()
         }
-        progress.end()
         try StandardOutput.finish(writer)
-        Diagnostics.warn(query.warnings(of: selection.flatMap(\.threads)), of: query.session)
+        Diagnostics.warn(calls.warnings, of: query.session)
         if isEmpty { throw query.emptiness }
         if isWhole { Diagnostics.warn(query.unmatchedPatterns) }
     }
@@ -123,30 +116,6 @@ struct Tree: ParsableCommand {
     }
 
     private var mostLines: Int { limit.map { $0 == 0 ? .max : $0 } ?? .max }
-
-    /// Sorts the processes, and the threads of each, those with the longest calls first. Afterwards `tree` shows only the
-    /// longest calls.
-    private func longestFirst(_ selection: Selection, of tree: inout CallTree) -> Selection {
-        var times = tree.rank(selection.flatMap(\.threads), limit: mostLines)[...]
-        func sorted<Element>(_ list: [(Element, longest: UInt64)]) -> [Element] {
-            list.enumerated().sorted { ($1.element.longest, $0.offset) < ($0.element.longest, $1.offset) }.map(
-                \.element.0)
-        }
-        return sorted(
-            selection.map { process, threads in
-                let longest = times.prefix(threads.count)
-                times = times.dropFirst(threads.count)
-                return ((process, sorted(Array(zip(threads, longest)))), longest.max() ?? 0)
-            })
-    }
-
-    private func walk<Visitor: TreeVisitor>(_ tree: CallTree, _ selection: Selection, _ report: inout Visitor) {
-        for (process, threads) in selection where report.wantsMore {
-            report.begin(process)
-            for thread in threads where report.wantsMore { tree.walk(thread, &report) }
-            report.endProcess()
-        }
-    }
 
     private func textOptions(
         _ query: SessionQuery, _ screen: Screen, _ split: SplitTimes, _ memory: [MemoryColumn]

@@ -1,0 +1,81 @@
+public import TraceAnalysis
+public import TraceFile
+
+/// The single calls of a session's threads.
+public struct CallsQuery {
+    /// The threads, in the order in which they are shown.
+    public private(set) var selection: [ThreadSelection.Selected]
+    private var tree: CallTree
+    private let query: SessionQuery
+    private let progress: ReadingProgress
+
+    /// - Parameters:
+    ///   - longest: how many of the longest calls are shown alone, the processes and threads that have them first; nil: all calls, in
+    ///     the order of time.
+    ///   - onProgress: is told how far reading is, 0...1; 1 ends it.
+    /// - Complexity: O(records) where the longest are asked for.
+    public init(
+        _ query: SessionQuery, layout: TreeLayout, longest: Int? = nil, onProgress: @escaping (Double) -> Void
+    ) throws(QueryError) {
+        let selection = try query.selected()
+        self.init(
+            query, selection, layout: layout, passes: longest == nil ? 1 : 2, onProgress: onProgress)
+        if let longest { sortByLongest(longest) }
+    }
+
+    /// The calls of threads that were selected before, of the longest of which no more than `most` are shown.
+    public init(
+        _ query: SessionQuery, of threads: [TracedThread], layout: TreeLayout, most: Int,
+        onProgress: @escaping (Double) -> Void
+    ) {
+        let selection = threads.map { (process: $0.process, threads: [$0]) }
+        self.init(query, selection, layout: layout, passes: 1, onProgress: onProgress)
+        if callCount > UInt64(most) { _ = tree.rank(threads, limit: most) }
+    }
+
+    private init(
+        _ query: SessionQuery, _ selection: [ThreadSelection.Selected], layout: TreeLayout, passes: Int,
+        onProgress: @escaping (Double) -> Void
+    ) {
+        self.query = query
+        self.selection = selection
+        progress = ReadingProgress(of: selection.flatMap(\.threads), passes: passes, report: onProgress)
+        tree = CallTree(
+            of: query.session, resolver: query.resolver, filter: query.filter, layout: layout, progress: progress)
+    }
+
+    /// All threads that are shown.
+    public var threads: [TracedThread] { selection.flatMap(\.threads) }
+
+    /// The calls of all threads, before any are left out.
+    public var callCount: UInt64 { threads.reduce(0) { $0 &+ $1.countCalls() } }
+
+    /// How many calls the filter keeps, and the time in ns of the shortest that is shown; nil when all are shown.
+    public var leftOut: (of: UInt64, least: UInt64)? { tree.leftOut }
+
+    /// What the recording lacks, once it has been read.
+    public var warnings: [String] { query.warnings(of: threads) }
+
+    /// Shows the calls, process by process.
+    ///
+    /// - Complexity: O(records).
+    public func walk<Visitor: TreeVisitor>(_ visitor: inout Visitor) {
+        tree.walk(selection, &visitor)
+        progress.end()
+    }
+
+    /// Sorts the processes, and the threads of each, those with the longest calls first.
+    private mutating func sortByLongest(_ limit: Int) {
+        var times = tree.rank(threads, limit: limit)[...]
+        func sorted<Element>(_ list: [(Element, longest: UInt64)]) -> [Element] {
+            list.enumerated().sorted { ($1.element.longest, $0.offset) < ($0.element.longest, $1.offset) }.map(
+                \.element.0)
+        }
+        selection = sorted(
+            selection.map { process, threads in
+                let longest = times.prefix(threads.count)
+                times = times.dropFirst(threads.count)
+                return ((process, sorted(Array(zip(threads, longest)))), longest.max() ?? 0)
+            })
+    }
+}
