@@ -16,6 +16,8 @@ public final class ModuleSymbols {
     /// Where the file is now; nil: at ``path``.
     private let opened: String?
     private let kept: KeptModule?
+    /// Whether another file, which no build-id tells from it, may be at ``path``.
+    private let isChanged: Bool
     /// Ascending addresses, when nothing is going to be asked of others.
     var wanted: [UInt64]?
     /// Whether lines are looked for.
@@ -28,6 +30,7 @@ public final class ModuleSymbols {
     ///   - buildID: of the module as it ran; empty when it had none.
     ///   - opened: a path that leads to the file even if another one is at `path` by now.
     ///   - kept: what was kept of the module when it was there. Where no file could tell more, files are not looked into.
+    ///   - isChanged: whether the module has no build-id, and the file at `path` was changed since it ran.
     ///   - debugRoots: where separate debug information is installed.
     ///   - symbolFiles: where the symbols of stripped modules may be besides.
     ///   - rawNames: whether names are as demanglers give them, and every version of a function stands by itself.
@@ -35,12 +38,14 @@ public final class ModuleSymbols {
     ///   - joinsParts: whether the parts of a function that may suspend all have its name and identity.
     public init(
         path: String, buildID: [UInt8], opened: String? = nil, kept: KeptModule? = nil,
-        debugRoots: [String] = ["/usr/lib/debug"], symbolFiles: SymbolFiles = [], rawNames: Bool = false,
+        isChanged: Bool = false, debugRoots: [String] = ["/usr/lib/debug"], symbolFiles: SymbolFiles = [],
+        rawNames: Bool = false,
         joinsParts: Bool = false, readsLines: Bool = true
     ) {
         self.readsLines = readsLines
         self.opened = opened
         self.kept = kept
+        self.isChanged = isChanged
         self.rawNames = rawNames
         self.joinsParts = joinsParts
         self.path = path
@@ -324,8 +329,8 @@ public final class ModuleSymbols {
         let problem: SymbolProblem
         do throws(SymbolProblem) {
             let file = try ELFFile(path: path, at: opened)
-            if buildID.isEmpty || file.buildID == buildID { return file }
-            problem = .rebuilt(path)
+            if buildID.isEmpty ? !isChanged : file.buildID == buildID { return file }
+            problem = buildID.isEmpty ? .changed(path) : .rebuilt(path)
         } catch {
             problem = error
         }

@@ -1,4 +1,4 @@
-internal import CTraceFormat
+package import CTraceFormat
 internal import Glibc
 
 /// Keeps the files of modules open from when they are first seen, because programs are replaced while they run.
@@ -9,11 +9,13 @@ public final class HeldModules: @unchecked Sendable {
     public struct Held {
         let descriptor: Int32
         private let status: stat
+        /// Whether a process had this very file mapped, and not one that was at its path later.
+        private let isMapped: Bool
 
         /// A path that leads to the file, whatever is at its own by now.
         public var path: String { "/proc/self/fd/\(descriptor)" }
 
-        init?(_ path: String) {
+        init?(_ path: String, isMapped: Bool = false) {
             let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
             guard descriptor >= 0 else { return nil }
             var status = stat()
@@ -21,15 +23,18 @@ public final class HeldModules: @unchecked Sendable {
                 close(descriptor)
                 return nil
             }
-            (self.descriptor, self.status) = (descriptor, status)
+            (self.descriptor, self.status, self.isMapped) = (descriptor, status, isMapped)
         }
 
-        /// Whether it is as it was before `moment`, in ns of CLOCK_REALTIME.
+        /// Whether it is the module's file for certain, and as it was when that was loaded, not later than at `moment`, in ns of
+        /// CLOCK_REALTIME.
         public func isUnchanged(since moment: UInt64) -> Bool {
             var now = stat()
-            return fstat(descriptor, &now) == 0 && status.wasChanged(before: moment)
+            return fstat(descriptor, &now) == 0 && (isMapped || status.wasChanged(before: moment))
                 && now.st_size == status.st_size && now.st_mtim.nanoseconds == status.st_mtim.nanoseconds
         }
+
+        func isFile(_ inode: UInt64) -> Bool { UInt64(status.st_ino) == inode }
     }
 
     private struct Key: Hashable {
@@ -39,6 +44,8 @@ public final class HeldModules: @unchecked Sendable {
 
     private var files: [Key: Held] = [:]
     private var known: Set<Key> = []
+    /// What processes had mapped, by where the mapping begins.
+    private var mapped: [Int32: [UInt64: Held]] = [:]
     /// Of each chunk of metadata that is being written: how much of it has been looked at.
     private var seen: [Int: (process: UInt32, sequence: UInt64, used: UInt32)] = [:]
     private var nextLook: UInt64 = 0
@@ -49,13 +56,44 @@ public final class HeldModules: @unchecked Sendable {
 
     public init() {}
 
-    deinit { for file in files.values { close(file.descriptor) } }
+    deinit {
+        let all = Array(files.values) + mapped.values.flatMap(\.values)
+        for descriptor in Set(all.map(\.descriptor)) { close(descriptor) }
+    }
 
     /// Holds the program that is about to be started.
     public func hold(program path: String) {
         guard let resolved = realpath(path, nil) else { return }
         defer { free(resolved) }
-        hold(Key(path: String(cString: resolved), buildID: []))
+        let key = Key(path: String(cString: resolved), buildID: [])
+        hold(key) { Held(key.path) }
+    }
+
+    /// Holds the files that a process has mapped to run their code: it runs already, so others may be at their paths.
+    public func hold(filesOf pid: Int32) {
+        for line in SystemFile.lines(of: "/proc/\(pid)/maps") {
+            let fields = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
+            guard fields.count == 6, fields[1].contains("x"), let inode = UInt64(fields[4]), inode != 0,
+                let start = fields[0].split(separator: "-").first.flatMap({ UInt64($0, radix: 16) }),
+                mapped[pid]?[start] == nil, mapped[pid]?.count ?? 0 < Self.limit
+            else { continue }
+            mapped[pid, default: [:]][start] = Self.file(
+                mappedAt: fields[0], of: pid, inode, String(fields[5].drop { $0 == " " }))
+        }
+    }
+
+    /// The very file of a mapping: where the kernel shows it (proc_pid_map_files(5), proc_pid_exe(5)), or at its path, by its number in
+    /// the file system.
+    private static func file(mappedAt range: Substring, of pid: Int32, _ inode: UInt64, _ path: String) -> Held? {
+        var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let length = max(readlink("/proc/\(pid)/exe", &target, target.count), 0)
+        let isProgram = String(decoding: target[..<length], as: UTF8.self) == path
+        if let file = Held("/proc/\(pid)/map_files/\(range)", isMapped: true) { return file }
+        if isProgram { return Held("/proc/\(pid)/exe", isMapped: true) }
+        guard let file = Held(path, isMapped: true) else { return nil }
+        if file.isFile(inode) { return file }
+        close(file.descriptor)
+        return nil
     }
 
     /// Files that may be the module: what was at its path when it was seen, and when its program was started.
@@ -77,26 +115,32 @@ public final class HeldModules: @unchecked Sendable {
             if let last = seen[slot.index], last == state { continue }
             seen[slot.index] = state
             guard let payload = buffers.payload(of: slot) else { continue }
-            add(UnsafeRawBufferPointer(start: payload.start, count: Int(slot.header.used)))
+            add(slot.header, payload.start)
         }
     }
 
-    /// Holds the modules that the items of a chunk tell of.
-    package func add(_ items: UnsafeRawBufferPointer) {
-        var rest = items
+    /// Holds the modules that a chunk of metadata tells of.
+    package func add(_ header: fathom_chunk, _ items: UnsafeRawPointer) {
+        var rest = UnsafeRawBufferPointer(start: items, count: Int(header.used))
         while rest.count >= MemoryLayout<fathom_item>.size {
             let item = rest.loadUnaligned(as: fathom_item.self), size = Int(item.size)
             guard size >= MemoryLayout<fathom_item>.size, size % 8 == 0, size <= rest.count else { return }
             if UInt32(item.kind) == FATHOM_ITEM_MODULE, let module = Module(item: .init(rebasing: rest[..<size])) {
-                hold(Key(path: module.path, buildID: module.buildID))
+                hold(module, of: Int32(bitPattern: header.pid))
             }
             rest = UnsafeRawBufferPointer(rebasing: rest[size...])
         }
     }
 
-    private func hold(_ key: Key) {
+    /// Holds the file of a process's module.
+    public func hold(_ module: Module, of pid: Int32) {
+        let key = Key(path: module.path, buildID: module.buildID)
+        hold(key) { mapped[pid]?.first { module.low <= $0.key && $0.key < module.high }?.value ?? Held(key.path) }
+    }
+
+    private func hold(_ key: Key, _ file: () -> Held?) {
         guard known.insert(key).inserted, files.count < Self.limit else { return }
-        files[key] = Held(key.path)
+        files[key] = file()
     }
 }
 
