@@ -22,6 +22,8 @@ public final class ModuleSymbols {
     var wanted: [UInt64]?
     /// Whether lines are looked for.
     let readsLines: Bool
+    /// Whether it was said that split debug information is missing.
+    private var isSplitTold = false
     /// Those of them that are asked for as functions.
     var wantedFunctions: [UInt64]?
 
@@ -222,6 +224,9 @@ public final class ModuleSymbols {
         if lines, let place = answers.place(stretch.file, stretch.line) {
             symbol.file = place.file
             symbol.line = place.line
+        } else if lines, answers.facts.contains(.lacksSplitFiles), !isSplitTold {
+            isSplitTold = true
+            files.say(SplitFiles.complaint(of: path, nil, isPackage: answers.facts.contains(.hasSplitPackage)))
         }
         return symbol
     }
@@ -273,18 +278,15 @@ public final class ModuleSymbols {
 
     private lazy var functionLines: FunctionLines? = {
         let lines = wanted == nil ? readDWARF { FunctionLines($0, code: $1) } : wantedLines?.functions
-        if let missing = lines?.missing { files.say(Self.missing(missing, of: path)) }
+        if let missing = lines?.missing {
+            files.say(SplitFiles.complaint(of: path, missing, isPackage: SplitFiles.havePackage(path)))
+        }
         return lines
     }()
 
     /// Whether debug information is elsewhere that is not there.
     var lacksSplitFiles: Bool { functionLines?.missing != nil }
 
-    private static func missing(_ split: (name: String, count: Int), of path: String) -> String {
-        let others = split.count > 1 ? " and \(split.count - 1) more" : ""
-        return
-            "\(path): its debug information is in \(split.name)\(others), which cannot be read: functions have no lines"
-    }
     lazy var lineTable = wanted == nil ? readDWARF { LineTable($0, code: $1) } : wantedLines?.lines
     /// Both of the wanted addresses, because libdw decodes a unit's lines for each of them.
     private lazy var wantedLines = readDWARF { units, code in

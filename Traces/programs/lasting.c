@@ -2,7 +2,7 @@
 // Each round takes about two milliseconds and calls functions of its own and of the library, which is loaded anew now
 // and then where that is asked for; some rounds start a thread that waits for a lock, or a child that ends soon, or
 // take long. With -DLIBRARY it is the library. -DGENERATION=word begins the names of its functions, and -DSHIFTED moves
-// them: whoever names functions by another build tells a word that is not this one's.
+// them: whoever names functions by another build tells a word that is not this one's, which it prints when it starts.
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -17,6 +17,8 @@
 #define JOINED(word, name) word##_##name
 #define JOIN(word, name) JOINED(word, name)
 #define NAMED(name) JOIN(GENERATION, name)
+#define TEXT(word) #word
+#define WORD(word) TEXT(word)
 
 #ifdef SHIFTED
 APART int NAMED(shift)(int n) { return n * 3 + n / 7; }
@@ -97,6 +99,8 @@ APART static void NAMED(round)(int n, void **library) {
 int main(int argc, char **argv) {
     void *library = NULL;
     if (argc < 3) return 1;
+    puts(WORD(GENERATION));
+    fflush(stdout);
     int rounds = atoi(argv[2]);
     for (int n = 0; rounds ? n < rounds : access(argv[2], F_OK); n++) {
         if (n == 0 || (argc > 3 && n % 8 == 0)) NAMED(load)(&library, argv[1]);

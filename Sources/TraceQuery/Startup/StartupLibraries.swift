@@ -5,8 +5,14 @@ internal import TraceText
 
 /// The program and the libraries that were there when main was called, and what the dynamic linker had to do for them.
 struct StartupLibraries {
+    struct Library {
+        let module: ModuleIdentity
+        /// Its addresses in memory.
+        let range: Range<UInt64>
+    }
+
     /// In the order in which they were seen.
-    let modules: [ModuleIdentity]
+    let libraries: [Library]
     let program: ModuleIdentity
 
     /// - Parameters:
@@ -17,22 +23,24 @@ struct StartupLibraries {
         let early = process.modules.filter {
             session.clock.nanoseconds(at: $0.seenTicks) <= main - min(origin, main)
         }
-        let seen = early.map { ModuleIdentity(path: $0.path, buildID: $0.buildID) }
+        var libraries = early.map {
+            Library(module: ModuleIdentity(path: $0.path, buildID: $0.buildID), range: $0.low..<$0.high)
+        }
         program =
-            seen.first { $0.path == process.path } ?? ModuleIdentity(path: process.path, buildID: [])
-        var libraries = seen
+            libraries.first { $0.module.path == process.path }?.module
+            ?? ModuleIdentity(path: process.path, buildID: [])
         // Without hooks and the runtime, only the kernel knows the libraries.
         if process.modules.isEmpty, let kernel,
             let begin = StartupTimeline.Moments(kernel, origin: origin, limit: .max).user
         {
             let steps = LoaderSteps(kernel, from: begin + origin, to: kernel.main ?? .max)
             libraries = steps.libraries.filter { $0.path.contains(".so") }.map {
-                ModuleIdentity(path: $0.path, buildID: [])
+                Library(module: ModuleIdentity(path: $0.path, buildID: []), range: $0.range)
             }
         }
-        modules = libraries.filter { [program] module in
-            module.path.hasPrefix("/") && module.path != program.path
-                && !PathText.name(module.path).hasPrefix("ld-linux")
+        self.libraries = libraries.filter { [program] library in
+            let path = library.module.path
+            return path.hasPrefix("/") && path != program.path && !PathText.name(path).hasPrefix("ld-linux")
         }
     }
 
@@ -44,7 +52,7 @@ struct StartupLibraries {
     func linkages(
         kept: (ModuleIdentity) -> KeptModule.Linkage?, read: (ModuleIdentity) -> DynamicLinkage?
     ) -> [ModuleIdentity: KeptModule.Linkage] {
-        let all = Set(modules + [program])
+        let all = Set(libraries.map(\.module) + [program])
         let known = Dictionary(uniqueKeysWithValues: all.compactMap { module in kept(module).map { (module, $0) } })
         if !known.isEmpty { return known }
         let files = Dictionary(uniqueKeysWithValues: all.compactMap { module in read(module).map { (module, $0) } })

@@ -1,4 +1,3 @@
-internal import Glibc
 public import TraceAnalysis
 public import TraceFile
 internal import TraceSymbols
@@ -224,19 +223,22 @@ private struct StartupBuilder {
                     path: module.path, buildID: module.buildID, isChanged: session.isChanged(module)
                 ).dynamicLinkage
             })
-        let byPath = Dictionary((steps?.libraries ?? []).map { ($0.path, $0) }) { first, _ in first }
-        for module in libraries.modules {
-            let path = module.path, real = byPath[path] != nil ? path : realPath(path)
+        for seen in libraries.libraries {
+            let module = seen.module, path = module.path
             var library = Startup.Library(
                 path: path.visible, isSystem: StartupBuilder.isSystem(path), isOurs: StartupLibraries.isOurs(path))
-            library.mapping = byPath[real]?.mapping
-            library.relocation = byPath[real]?.relocation
+            // The kernel knows it by another path where links lead to it.
+            let step = steps?.libraries.first { $0.range.overlaps(seen.range) }
+            library.mapping = step?.mapping
+            library.relocation = step?.relocation
             library.relocations = linkages[module].map { Startup.Relocations($0.relocations) }
             library.isUnused = linkages[module]?.isUnused ?? false
             startup.libraries.append(library)
         }
         // What recording adds is nothing of the program's.
-        let theirs = (libraries.modules + [libraries.program]).filter { !StartupLibraries.isOurs($0.path) }
+        let theirs = (libraries.libraries.map(\.module) + [libraries.program]).filter {
+            !StartupLibraries.isOurs($0.path)
+        }
         let unknown = theirs.filter { linkages[$0] == nil }.map(\.path.visible)
         if unknown.isEmpty {
             startup.relocations = Set(theirs).reduce(into: Startup.Relocations()) {
@@ -248,13 +250,6 @@ private struct StartupBuilder {
                 "The relocations, and which libraries nothing refers to, are not known, because \(unknown[0])\(others) "
                     + "cannot be read any more, or may be another file by now.")
         }
-    }
-
-    /// The file that a path leads to, as the kernel calls it.
-    private func realPath(_ path: String) -> String {
-        guard let resolved = realpath(path, nil) else { return path }
-        defer { free(resolved) }
-        return String(cString: resolved)
     }
 
     /// Whether a library lies where the distribution's packages put theirs.

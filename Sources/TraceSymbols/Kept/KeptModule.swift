@@ -14,6 +14,8 @@ public struct KeptModule: Sendable {
         static let hasAllRows = Facts(rawValue: 16)
         /// Some debug information was in files that were not there.
         static let lacksSplitFiles = Facts(rawValue: 32)
+        /// They are in a package, which libdw could not read.
+        static let hasSplitPackage = Facts(rawValue: 64)
     }
 
     /// Addresses that belong to one function.

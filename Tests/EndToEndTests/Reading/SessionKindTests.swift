@@ -28,7 +28,7 @@ import Testing
             }
         }
 
-        var hooks: Hooks {
+        var hooks: LastingProgram.Hooks {
             switch self {
             case .dormant, .attachedDormant: .dormant
             case .firstCalls, .sampled: .none
@@ -37,25 +37,10 @@ import Testing
         }
     }
 
-    enum Hooks { case always, dormant, none }
-
-    /// Builds the program and its library, and puts them where older ones are.
-    private func build(_ generation: String, _ hooks: Hooks, _ flags: [String] = []) throws {
-        let compiler =
-            switch hooks {
-            case .always: ["gcc", "-finstrument-functions"]
-            case .dormant: [Fathom.executable, "build", "--dormant", "--", "gcc"]
-            case .none: ["gcc"]
-            }
-        for (name, more) in [("p", ["-pthread"]), ("l.so", ["-fPIC", "-shared", "-DLIBRARY"])] {
-            let arguments = ["-g", "-O1", "-DGENERATION=\(generation)"] + flags + more
-            let made = try run(
-                compiler[0], compiler.dropFirst() + arguments + ["\(Binaries.sources)/lasting.c", "-o", "new", "-ldl"],
-                environment: Fathom.inherited(adding: ["XDG_CACHE_HOME": directory.file("cache")]),
-                workingDirectory: directory.path)
-            try #require(made.status == 0, "\(made.stderr)")
-            _ = try run("mv", ["new", name], workingDirectory: directory.path)
-        }
+    private func build(_ generation: LastingProgram.Generation, _ hooks: LastingProgram.Hooks, _ flags: [String] = [])
+        throws
+    {
+        try LastingProgram.build(generation, hooks, flags, in: directory)
     }
 
     private func fathom(_ arguments: [String]) throws -> ProcessOutput {
@@ -107,7 +92,7 @@ import Testing
 
     @Test(arguments: Kind.allCases) func replacedAndGone(_ kind: Kind) throws {
         if kind == .faults, !Privilege.seesFaults { return }
-        try build("old", kind.hooks)
+        try build(.old, kind.hooks)
         let session = try record(kind)
         let more = kind == .startup ? SessionViews.startCommands : []
         func views() throws -> SessionViews { try SessionViews(session, in: directory.path, more: more) }
@@ -115,7 +100,7 @@ import Testing
         #expect(home.count >= (kind == .firstCalls ? 2 : 8) && home.text.contains("old_"), "\(home.text.prefix(2000))")
         #expect(kind == .firstCalls || home.text.contains("lasting.c:"))
         for name in ["p+0x", "l.so+0x"] { #expect(!home.text.contains(name)) }
-        try build("new", kind.hooks, ["-DSHIFTED"])
+        try build(.new, kind.hooks)
         #expect(try views().differences(from: home) == [])
         _ = try run("rm", [directory.file("p"), directory.file("l.so")])
         #expect(try views().differences(from: home) == [])
@@ -124,8 +109,8 @@ import Testing
     /// A program that runs already may have been replaced before it is recorded. Its own file is read, never another one.
     @Test(arguments: [Kind.attached, .armed, .sampled, .sampledHooks], [[], ["-Wl,--build-id=none"]])
     func replacedBefore(_ kind: Kind, _ flags: [String]) throws {
-        try build("old", kind.hooks, flags)
-        let session = try record(kind) { try build("new", kind.hooks, flags + ["-DSHIFTED"]) }
+        try build(.old, kind.hooks, flags)
+        let session = try record(kind) { try build(.new, kind.hooks, flags) }
         for view in [["report", session, "--no-cache"], ["graph", session]] {
             let shown = try Fathom.run(view, workingDirectory: directory.path)
             #expect(shown.status == 0 && shown.stdout.contains("old_round"), "\(shown)")
@@ -139,14 +124,43 @@ import Testing
         #expect(!shown.stdout.contains("new_") && shown.stdout.contains("+0x"), "\(shown)")
     }
 
+    /// Where a program loads two libraries from one path that have no build-id, nothing tells which calls are whose.
+    @Test func anotherLibraryLoaded() throws {
+        let flags = ["-Wl,--build-id=none"]
+        try build(.old, .always, flags)
+        let recording = try BackgroundProcess([
+            "sh", "-c",
+            "cd '\(directory.path)' && exec '\(Fathom.executable)' record -q -o s.fathom -- ./p ./l.so end again",
+        ])
+        func maps(_ inode: UInt64) -> Bool {
+            let children = (try? readFile("/proc/\(recording.pid)/task/\(recording.pid)/children")) ?? []
+            guard let child = String(decoding: children, as: UTF8.self).split(separator: " ").first,
+                let maps = try? readFile("/proc/\(child)/maps")
+            else { return false }
+            return String(decoding: maps, as: UTF8.self).contains(" \(inode) ")
+        }
+        var status = stat()
+        for generation in [LastingProgram.Generation.old, .new] {
+            if generation == .new { try build(.new, .always, flags) }
+            try #require(stat(directory.file("l.so"), &status) == 0)
+            #expect(waitUntil { maps(UInt64(status.st_ino)) })
+        }
+        _ = try directory.write("", to: "end")
+        #expect(recording.wait() == 0)
+        let shown = try fathom(["tree", "s.fathom"])
+        #expect(shown.stdout.contains("old_round") && shown.stdout.contains("l.so+0x"), "\(shown.stderr)")
+        for name in ["old_leaf", "new_", "inside"] { #expect(!shown.stdout.contains(name)) }
+        #expect(shown.stderr.contains("l.so was changed since the recording"), "\(shown.stderr)")
+    }
+
     /// A program without a build-id that was changed since it was recorded is not asked, and somebody says so.
     @Test func changedWithoutBuildID() throws {
-        try build("old", .always, ["-Wl,--build-id=none"])
+        try build(.old, .always, ["-Wl,--build-id=none"])
         let session = try record(.trace)
         _ = try run("rm", [directory.file("\(session)/names")])
         #expect(try fathom(["report", session, "--no-cache"]).stdout.contains("old_round"))
         _ = try run("rm", [directory.file("\(session)/names")])
-        try build("new", .always, ["-Wl,--build-id=none", "-DSHIFTED"])
+        try build(.new, .always, ["-Wl,--build-id=none"])
         for view in ["tree", "report", "unused", "order"] {
             let shown = try Fathom.run([view, session], workingDirectory: directory.path)
             #expect(!shown.stdout.contains("new_") && !shown.stdout.contains("old_"), "\(shown)")
@@ -156,7 +170,7 @@ import Testing
 
     /// Who looks while a process goes on that has lost its recorder keeps no names: some of its functions are called later.
     @Test func namesOfWhatGoesOn() throws {
-        try build("old", .always)
+        try build(.old, .always)
         let recording = try BackgroundProcess([
             "sh", "-c", "cd '\(directory.path)' && exec '\(Fathom.executable)' record -q -o s.fathom -- ./p ./l.so end",
         ])
@@ -182,18 +196,20 @@ import Testing
 
     /// Of a start that was not asked for, the session does not hold what the dynamic linker had to do; then nobody says so wrongly.
     @Test func relocationsThatAreNotKnown() throws {
-        try build("old", .always)
+        try build(.old, .always)
         let session = try record(.trace)
         let home = try fathom(["startup", session]).stdout
         #expect(home.contains("\nrelocations: ") && !home.contains("not known, because"), "\(home)")
-        try build("new", .always, ["-DSHIFTED"])
+        try build(.new, .always)
         let away = try fathom(["startup", session]).stdout
-        #expect(!away.contains("\nrelocations: ") && away.contains("/l.so and 1 more cannot be read any more, or may be"), "\(away)")
+        #expect(
+            !away.contains("\nrelocations: ") && away.contains("/l.so and 1 more cannot be read any more, or may be"),
+            "\(away)")
         #expect(try fathom(["startup", session, "--format", "json"]).stdout.contains("\"relocations\":null,\n"))
     }
 
     /// A library that nothing refers to is told where neither it nor the program is; also of a program without hooks.
-    @Test(arguments: [Hooks.always, .none]) func unusedLibrary(_ hooks: Hooks) throws {
+    @Test(arguments: [LastingProgram.Hooks.always, .none]) func unusedLibrary(_ hooks: LastingProgram.Hooks) throws {
         _ = try directory.write("int idle(void) { return 1; }\n", to: "idle.c")
         _ = try directory.write("int main(void) { return 0; }\n", to: "main.c")
         let flags = hooks == .always ? "-finstrument-functions" : "-g"
@@ -214,7 +230,7 @@ import Testing
 
     /// What a flight recorder has saved is read once, and each save has the names of all.
     @Test func savesShareNames() throws {
-        try build("old", .always)
+        try build(.old, .always)
         _ = try fathom(["record", "-q"] + Kind.flight.options! + ["-o", "s.fathom", "--", "./p", "./l.so", "200"])
         let names = try (1...3).map { try readFile(directory.file("s-\($0).fathom/names")) }
         #expect(names[0] == names[1] && names[1] == names[2])

@@ -40,8 +40,14 @@ struct SessionViews {
         for format in try Self.formats() {
             let output = try Self.run(
                 fathom + ["export", name, "--format", format, "-o", "\(name)/x.\(format)"], name, in: directory)
-            let sum = try TestSupport.run("sha256sum", ["\(directory)/\(name)/x.\(format)"]).stdout
-            _ = try TestSupport.run("rm", ["-f", "\(directory)/\(name)/x.\(format)"])
+            // The fleet's tables are a directory.
+            let sums = try TestSupport.run(
+                "sh",
+                [
+                    "-c", "cd \"$1\" && find x.* -type f | sort | xargs -r sha256sum; rm -rf x.*", "sh",
+                    "\(directory)/\(name)",
+                ])
+            let sum = sums.stdout
             shown.append(("export --format \(format)", "\(output.status)\n\(output.stderr)\(sum)"))
         }
     }
