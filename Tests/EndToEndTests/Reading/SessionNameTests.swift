@@ -224,7 +224,11 @@ import Testing
         let flags = ["-g", packer == "dwp" ? "-gdwarf-4" : "-gdwarf-5", "-gsplit-dwarf", "-finstrument-functions"]
         let pack = packer == "none" ? ":" : "\(packer) -e p -o p.dwp"
         let made = try run(
-            "sh", ["-c", "\(compiler) \(flags.joined(separator: " ")) -c p.c && \(compiler) p.o -o p && \(pack) && rm *.dwo"],
+            "sh",
+            [
+                "-c",
+                "\(compiler) \(flags.joined(separator: " ")) -c p.c && \(compiler) p.o -o p && \(pack) && rm *.dwo",
+            ],
             workingDirectory: directory.path)
         try #require(made.status == 0, "\(made.stderr)")
         try record("s")
