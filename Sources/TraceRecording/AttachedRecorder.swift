@@ -95,6 +95,9 @@ public struct AttachedRecorder {
             work.flight?.takeSignal()
         }
         let children = steering?.status.processes.map(\.pid).filter { $0 != program.pid } ?? []
+        // One word stops all threads, each at its next hook. The slots and sleds of hooks change one after the other, and calls that
+        // are entered or left meanwhile would seem to have callees that others lack.
+        steering?.run(false)
         steering = nil  // its mapping is one of the buffers, too
         let notes = program.end(children: children)
         drain.stop()

@@ -147,6 +147,27 @@ import Testing
             #expect(String(decoding: try readFile(result), as: UTF8.self).hasPrefix("right: "))
         }
 
+        /// However long it takes to point the slots of hooks back, one after the other, no call lacks callees.
+        @Test(.enabled(if: Toolchain.isInstalled("strace"))) func slowDetaching() throws {
+            let program = try Binaries.instrumented(
+                "attached.cpp", .gccO2, flags: ["-Wl,-z,now"], variant: "-now")
+            let process = try BackgroundProcess([program, result])
+            try awaitThreads(8, of: process)
+            for _ in 0..<8 {
+                let output = try run(
+                    "strace",
+                    [
+                        "-f", "-o", "/dev/null", "-e", "trace=pwrite64", "-e", "inject=pwrite64:delay_exit=2000",
+                        Fathom.executable, "record", "-q", "-o", session, "--attach", "\(process.pid)", "--for", "50ms",
+                    ])
+                try #require(output.status == 0, "\(output.stderr)")
+                let (_, mistakes) = try mistakes()
+                #expect(mistakes.isEmpty, "\(mistakes.prefix(5))")
+            }
+            process.signal(SIGTERM)
+            #expect(process.wait() == 0)
+        }
+
         /// What `fathom arm` has started is recorded without ptrace, stretch by stretch, and ends as it would without.
         @Test func armed() throws {
             let program = try Binaries.instrumented("attached.cpp", .gccO2, flags: ["-Wl,-z,now"], variant: "-now")
