@@ -72,9 +72,10 @@ public struct ArmedRecorder {
         let drain = Drain(buffers: buffers, log: log, clock: clock, options: request.record)
         drain.beginHere(with: restoreMetadata(lock, to: log))
         let held = HeldModules()
+        held.hold(filesOf: pid)
         drain.onMetadata = { header, payload in
             keepMetadata(header, payload, in: lock)
-            held.add(UnsafeRawBufferPointer(start: payload, count: Int(header.used)))
+            held.add(header, payload)
         }
         let thread = BackgroundThread { drain.run(onLook: { held.look(at: buffers) }) }
         steering.run(true)
@@ -106,7 +107,7 @@ public struct ArmedRecorder {
         drain.noteDetached(ticks: clock.now)
         drain.summarize(into: &summary)
         log.complete(drain.losses)
-        request.keepNames(directory.path, held)
+        request.keepNames([directory.path], held)
         return summary
     }
 

@@ -64,7 +64,8 @@ public struct AttachedRecorder {
         }
         let drain = Drain(buffers: buffers, log: log, clock: clock, options: request.record)
         let held = HeldModules()
-        drain.onMetadata = { header, items in held.add(UnsafeRawBufferPointer(start: items, count: Int(header.used))) }
+        held.hold(filesOf: program.pid)
+        drain.onMetadata = { held.add($0, $1) }
         let thread = BackgroundThread {
             drain.run(onLook: {
                 work.look(drain)
@@ -95,6 +96,9 @@ public struct AttachedRecorder {
             work.flight?.takeSignal()
         }
         let children = steering?.status.processes.map(\.pid).filter { $0 != program.pid } ?? []
+        // One word stops all threads, each at its next hook. The slots and sleds of hooks change one after the other, and calls that
+        // are entered or left meanwhile would seem to have callees that others lack.
+        steering?.run(false)
         steering = nil  // its mapping is one of the buffers, too
         let notes = program.end(children: children)
         drain.stop()
@@ -114,8 +118,9 @@ public struct AttachedRecorder {
         if leaves { buffers.leave() } else { buffers.remove() }
         answers?.remove()
         directory.removeNamedFunctions()
-        for save in work.flight?.saves ?? [] { request.keepNames(save.session, held) }
-        if work.flight != nil && !leaves { directory.discard() } else { request.keepNames(directory.path, held) }
+        let isDiscarded = work.flight != nil && !leaves
+        request.keepNames((work.flight?.saves ?? []).map(\.session) + (isDiscarded ? [] : [directory.path]), held)
+        if isDiscarded { directory.discard() }
         return (summary, notes, isRunning ? next : nil)
     }
 

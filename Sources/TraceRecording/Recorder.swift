@@ -88,7 +88,7 @@ public struct Recorder {
             throw error
         }
         let drain = Drain(buffers: buffers, log: log, clock: clock, options: request.record)
-        drain.onMetadata = { header, items in held.add(UnsafeRawBufferPointer(start: items, count: Int(header.used))) }
+        drain.onMetadata = { held.add($0, $1) }
         let look = { @Sendable in
             work.look(drain)
             held.look(at: buffers)
@@ -128,8 +128,9 @@ public struct Recorder {
             answers?.stop()
             answers?.remove()
             directory.removeNamedFunctions()
-            for save in flight?.saves ?? [] { request.keepNames(save.session, held) }
-            if isDiscarded() { directory.discard() } else { request.keepNames(directory.path, held) }
+            let isDiscarded = isDiscarded()
+            request.keepNames((flight?.saves ?? []).map(\.session) + (isDiscarded ? [] : [directory.path]), held)
+            if isDiscarded { directory.discard() }
         }
         var crash: String?
         if case .signaled(let signal) = summary.status { crash = "\(signalName(signal)) ended the program" }

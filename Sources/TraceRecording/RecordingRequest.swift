@@ -7,6 +7,8 @@ public struct RecordingRequest: Sendable {
     public var arguments: [String]
     /// The session directory to create.
     public var session: String
+    /// The process that the program is already; nil of one that is to be started.
+    public var process: Int32?
     /// What of it is recorded.
     public var record: RecordOptions
     /// Whether to run the program again without the runtime, to know what recording cost.
@@ -20,9 +22,9 @@ public struct RecordingRequest: Sendable {
     /// The functions that options name; nil when they name none.
     public var functions: Functions?
 
-    /// Keeps the names of what was recorded in the session at `path`, which is complete by then, by the files of modules that were
+    /// Keeps the names of what was recorded in the sessions at `paths`, which are complete by then, by the files of modules that were
     /// opened meanwhile.
-    public var keepNames: @Sendable (_ path: String, _ modules: HeldModules) -> Void = { _, _ in }
+    public var keepNames: @Sendable (_ paths: [String], _ modules: HeldModules) -> Void = { _, _ in }
 
     /// Works beside the recorder while the program runs.
     public var companion: (any RecordingCompanion)?
@@ -66,6 +68,9 @@ public struct RecordingRequest: Sendable {
     ///
     /// - Parameter startRealtime: ns since 1970.
     func description(startRealtime: UInt64) -> SessionDescription {
-        SessionDescription(command: arguments, executable: executable, options: record, startRealtime: startRealtime)
+        var description = SessionDescription(
+            command: arguments, executable: executable, options: record, startRealtime: startRealtime)
+        description.programStartNanoseconds = process.flatMap(processStart)
+        return description
     }
 }

@@ -16,10 +16,14 @@ public final class ModuleSymbols {
     /// Where the file is now; nil: at ``path``.
     private let opened: String?
     private let kept: KeptModule?
+    /// Whether another file, which no build-id tells from it, may be at ``path``.
+    private let isChanged: Bool
     /// Ascending addresses, when nothing is going to be asked of others.
     var wanted: [UInt64]?
     /// Whether lines are looked for.
     let readsLines: Bool
+    /// Whether it was said that split debug information is missing.
+    private var isSplitTold = false
     /// Those of them that are asked for as functions.
     var wantedFunctions: [UInt64]?
 
@@ -28,6 +32,7 @@ public final class ModuleSymbols {
     ///   - buildID: of the module as it ran; empty when it had none.
     ///   - opened: a path that leads to the file even if another one is at `path` by now.
     ///   - kept: what was kept of the module when it was there. Where no file could tell more, files are not looked into.
+    ///   - isChanged: whether the module has no build-id, and the file at `path` was changed since it ran.
     ///   - debugRoots: where separate debug information is installed.
     ///   - symbolFiles: where the symbols of stripped modules may be besides.
     ///   - rawNames: whether names are as demanglers give them, and every version of a function stands by itself.
@@ -35,12 +40,14 @@ public final class ModuleSymbols {
     ///   - joinsParts: whether the parts of a function that may suspend all have its name and identity.
     public init(
         path: String, buildID: [UInt8], opened: String? = nil, kept: KeptModule? = nil,
-        debugRoots: [String] = ["/usr/lib/debug"], symbolFiles: SymbolFiles = [], rawNames: Bool = false,
+        isChanged: Bool = false, debugRoots: [String] = ["/usr/lib/debug"], symbolFiles: SymbolFiles = [],
+        rawNames: Bool = false,
         joinsParts: Bool = false, readsLines: Bool = true
     ) {
         self.readsLines = readsLines
         self.opened = opened
         self.kept = kept
+        self.isChanged = isChanged
         self.rawNames = rawNames
         self.joinsParts = joinsParts
         self.path = path
@@ -217,6 +224,9 @@ public final class ModuleSymbols {
         if lines, let place = answers.place(stretch.file, stretch.line) {
             symbol.file = place.file
             symbol.line = place.line
+        } else if lines, answers.facts.contains(.lacksSplitFiles), !isSplitTold {
+            isSplitTold = true
+            files.say(SplitFiles.complaint(of: path, nil, isPackage: answers.facts.contains(.hasSplitPackage)))
         }
         return symbol
     }
@@ -268,18 +278,15 @@ public final class ModuleSymbols {
 
     private lazy var functionLines: FunctionLines? = {
         let lines = wanted == nil ? readDWARF { FunctionLines($0, code: $1) } : wantedLines?.functions
-        if let missing = lines?.missing { files.say(Self.missing(missing, of: path)) }
+        if let missing = lines?.missing {
+            files.say(SplitFiles.complaint(of: path, missing, isPackage: SplitFiles.havePackage(path)))
+        }
         return lines
     }()
 
     /// Whether debug information is elsewhere that is not there.
     var lacksSplitFiles: Bool { functionLines?.missing != nil }
 
-    private static func missing(_ split: (name: String, count: Int), of path: String) -> String {
-        let others = split.count > 1 ? " and \(split.count - 1) more" : ""
-        return
-            "\(path): its debug information is in \(split.name)\(others), which cannot be read: functions have no lines"
-    }
     lazy var lineTable = wanted == nil ? readDWARF { LineTable($0, code: $1) } : wantedLines?.lines
     /// Both of the wanted addresses, because libdw decodes a unit's lines for each of them.
     private lazy var wantedLines = readDWARF { units, code in
@@ -324,8 +331,8 @@ public final class ModuleSymbols {
         let problem: SymbolProblem
         do throws(SymbolProblem) {
             let file = try ELFFile(path: path, at: opened)
-            if buildID.isEmpty || file.buildID == buildID { return file }
-            problem = .rebuilt(path)
+            if buildID.isEmpty ? !isChanged : file.buildID == buildID { return file }
+            problem = buildID.isEmpty ? .changed(path) : .rebuilt(path)
         } catch {
             problem = error
         }

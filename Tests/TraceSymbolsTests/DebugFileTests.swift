@@ -167,6 +167,22 @@ import TraceSymbols
         #expect(ModuleSymbols(path: program, buildID: []).functions()?.contains { $0.name == "global_two" } == true)
     }
 
+    /// A package of split files is read where libdw can, or is named.
+    @Test(.enabled(if: Toolchain.isInstalled("llvm-dwp"))) func splitPackage() throws {
+        _ = try directory.write(Programs.c, to: "program.c")
+        let made = try run(
+            "sh",
+            [
+                "-c",
+                "clang -c -O0 -g -gdwarf-5 -gsplit-dwarf program.c && clang program.o -o program && llvm-dwp -e program -o program.dwp && rm *.dwo",
+            ], workingDirectory: directory.path)
+        try #require(made.status == 0, "\(made.stderr)")
+        var said: [String] = []
+        let symbols = ModuleSymbols(path: program, buildID: [], symbolFiles: SymbolFiles([]) { said.append($0) })
+        let function = try #require(symbols.functions()?.first { $0.name == "local_one" })
+        #expect(function.line == 0 ? said.count == 1 && said[0].contains("/program.dwp, which libdw") : said.isEmpty)
+    }
+
     /// That debug information is missing is told once, and lines that may be others are not shown.
     @Test(arguments: [Toolchain.Compiler.gcc, .clang]) func splitFilesAreMissing(_ compiler: Toolchain.Compiler) throws
     {

@@ -93,6 +93,29 @@ import TraceSymbols
         #expect(kept.variable(at: start + 8) == nil)
     }
 
+    /// What the dynamic linker had to do is kept beside the names, or alone.
+    @Test func linkage() throws {
+        let path = try program(Build(.gcc, "-O0 -g")), symbols = ModuleSymbols(path: path, buildID: [])
+        let counts = try #require(symbols.dynamicLinkage).relocations
+        #expect(counts.values.reduce(0, +) > 3)
+        let functions = Set(try ListedFunction.all(of: path).map(\.start))
+        var modules = [
+            try #require(symbols.keep(functions: functions, sites: [], variables: [])),
+            KeptModule(path: "/alone", buildID: [1, 2]), KeptModule(path: "/unasked", buildID: [3]),
+        ]
+        modules[0].linkage = KeptModule.Linkage(relocations: counts, isUnused: false)
+        modules[1].linkage = KeptModule.Linkage(relocations: [.other: 1 << 40], isUnused: true)
+        let names = try #require(KeptNames(modules).bytes.withUnsafeBytes { KeptNames(bytes: $0) })
+        #expect(names.damage == nil)
+        for module in modules {
+            let read = try #require(names[path: module.path, buildID: module.buildID])
+            #expect(read.linkage == module.linkage)
+            #expect(read.isEmpty == (module.path == "/unasked"))
+        }
+        let kept = ModuleSymbols(path: path, buildID: [], kept: names[path: path, buildID: []])
+        for function in functions { #expect(kept.symbol(at: function).name == symbols.symbol(at: function).name) }
+    }
+
     /// Another program at the path is not asked, and nor is one that was rebuilt.
     @Test func anotherFileIsNeverAsked() throws {
         let path = try program(Build(.gcc, "-O0 -g"))

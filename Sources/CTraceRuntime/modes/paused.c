@@ -20,7 +20,10 @@ static void settle(struct thread *t, const struct event *event) {
 static void begin(struct thread *t, enum begins how) { mode_for(t, 0)->begin(t, how); }
 static void fork_in_child(struct thread *t) { mode_for(t, 0)->fork(t); }
 
-static void end(struct thread *t, enum ends how, uint64_t now) { (void)t, (void)how, (void)now; }
+// A thread that ends goes out of what that mode keeps of all threads.
+static void end(struct thread *t, enum ends how, uint64_t now) {
+    if (how == ENDS_THREAD) mode_for(t, 0)->end(t, ENDS_DETACHED, now);
+}
 
 static int before_enter(struct thread *t, struct frame *call, uint64_t *now) {
     (void)t, (void)now;

@@ -1,6 +1,6 @@
 public import TraceFile
 
-/// The addresses that a session tells of, by the module that each lies in. Whoever knows their names can show the session.
+/// The addresses that sessions tell of, by the module that each lies in. Whoever knows their names can show the sessions.
 public struct TouchedAddresses {
     /// The addresses in one module's file.
     public struct Module {
@@ -14,10 +14,12 @@ public struct TouchedAddresses {
 
     public private(set) var modules: [ModuleIdentity: Module] = [:]
 
-    /// Looks for the addresses of all calls of `session`.
+    /// Looks for the addresses of all calls of `sessions`.
     ///
     /// - Complexity: O(records), some nanoseconds each, on one processor.
-    public init(of session: Session) {
+    public init(of sessions: [Session]) { sessions.forEach { add($0) } }
+
+    private mutating func add(_ session: Session) {
         for process in session.processes {
             var sink = TouchSink()
             defer { sink.free() }

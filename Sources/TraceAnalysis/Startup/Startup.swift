@@ -86,8 +86,8 @@ public struct Startup {
     /// In the order in which they ran.
     public var initializers: [Initializer] = []
     public var libraries: [Library] = []
-    /// The relocations of the program and all libraries together.
-    public var relocations = Relocations()
+    /// The relocations of the program and all libraries together; nil where those of some are not known.
+    public var relocations: Relocations?
     /// The most gain first.
     public var advice: [StartupAdvice] = []
     public var calls: StartupCalls

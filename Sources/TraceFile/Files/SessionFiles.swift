@@ -122,6 +122,10 @@ public enum SessionFiles {
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
         return withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { bytes in
             let size = max(read(file, bytes.baseAddress, bytes.count), 0)
+            // Whoever was to put it into the place of another one may have been killed before writing to it.
+            if size == 0, let end = name.split(separator: ".").last, name != kind.name {
+                return end == "new" || UInt32(end) != nil
+            }
             return kind.isBegun(by: bytes[..<size])
         }
     }

@@ -1,4 +1,4 @@
-internal import CTraceFormat
+package import CTraceFormat
 internal import Glibc
 
 /// Keeps the files of modules open from when they are first seen, because programs are replaced while they run.
@@ -9,11 +9,13 @@ public final class HeldModules: @unchecked Sendable {
     public struct Held {
         let descriptor: Int32
         private let status: stat
+        /// Whether a process had this very file mapped, and not one that was at its path later.
+        private let isMapped: Bool
 
         /// A path that leads to the file, whatever is at its own by now.
         public var path: String { "/proc/self/fd/\(descriptor)" }
 
-        init?(_ path: String) {
+        init?(_ path: String, isMapped: Bool = false) {
             let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
             guard descriptor >= 0 else { return nil }
             var status = stat()
@@ -21,15 +23,26 @@ public final class HeldModules: @unchecked Sendable {
                 close(descriptor)
                 return nil
             }
-            (self.descriptor, self.status) = (descriptor, status)
+            (self.descriptor, self.status, self.isMapped) = (descriptor, status, isMapped)
         }
 
-        /// Whether it is as it was before `moment`, in ns of CLOCK_REALTIME.
+        /// Whether it is the module's file for certain, and as it was when that was loaded, not later than at `moment`, in ns of
+        /// CLOCK_REALTIME.
         public func isUnchanged(since moment: UInt64) -> Bool {
             var now = stat()
-            return fstat(descriptor, &now) == 0 && status.wasChanged(before: moment)
+            return fstat(descriptor, &now) == 0 && (isMapped || status.wasChanged(before: moment))
                 && now.st_size == status.st_size && now.st_mtim.nanoseconds == status.st_mtim.nanoseconds
         }
+
+        func isFile(_ inode: UInt64) -> Bool { UInt64(status.st_ino) == inode }
+
+        /// Whether a file is this one, and has not been written to.
+        func isSame(_ other: stat) -> Bool {
+            (status.st_dev, status.st_ino, status.st_size, status.st_mtim.nanoseconds)
+                == (other.st_dev, other.st_ino, other.st_size, other.st_mtim.nanoseconds)
+        }
+
+        func isSame(_ other: Held) -> Bool { isSame(other.status) }
     }
 
     private struct Key: Hashable {
@@ -37,25 +50,73 @@ public final class HeldModules: @unchecked Sendable {
         var buildID: [UInt8]
     }
 
+    /// That a process loaded a module once.
+    private struct Load: Hashable {
+        var process: UInt32
+        var address: UInt64
+        var ticks: UInt64
+    }
+
     private var files: [Key: Held] = [:]
     private var known: Set<Key> = []
+    /// Of modules without a build-id, which may be another one at each load.
+    private var loads: Set<Load> = []
+    /// When children were forked, in ticks, by process. They tell of the modules that they have from their parents.
+    private var forks: [UInt32: UInt64] = [:]
+    /// What processes had mapped, by where the mapping begins.
+    private var mapped: [Int32: [UInt64: Held]] = [:]
+    private var descriptors: [Int32] = []
     /// Of each chunk of metadata that is being written: how much of it has been looked at.
     private var seen: [Int: (process: UInt32, sequence: UInt64, used: UInt32)] = [:]
     private var nextLook: UInt64 = 0
     /// So many files are held at most; half of what a process may have open as a rule.
     private static let limit = 512
+    /// Of a module that is loaded more often, it is not known any more whether it is the same.
+    private static let mostLoads = 1 << 16
     /// The time between two looks at what processes are writing.
     private static let pause: UInt64 = 2_000_000  // ns
 
     public init() {}
 
-    deinit { for file in files.values { close(file.descriptor) } }
+    deinit { for descriptor in descriptors { close(descriptor) } }
 
     /// Holds the program that is about to be started.
     public func hold(program path: String) {
         guard let resolved = realpath(path, nil) else { return }
         defer { free(resolved) }
-        hold(Key(path: String(cString: resolved), buildID: []))
+        let key = Key(path: String(cString: resolved), buildID: [])
+        known.insert(key)
+        files[key] = keepOpen(key.path)
+    }
+
+    /// Holds the files that a process has mapped to run their code: it runs already, so others may be at their paths.
+    public func hold(filesOf pid: Int32) {
+        for line in SystemFile.lines(of: "/proc/\(pid)/maps") {
+            let fields = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
+            guard fields.count == 6, fields[1].contains("x"), let inode = UInt64(fields[4]), inode != 0,
+                let start = fields[0].split(separator: "-").first.flatMap({ UInt64($0, radix: 16) }),
+                mapped[pid]?[start] == nil, descriptors.count < Self.limit
+            else { continue }
+            mapped[pid, default: [:]][start] = file(
+                mappedAt: fields[0], of: pid, inode, String(fields[5].drop { $0 == " " }))
+        }
+    }
+
+    /// The very file of a mapping: where the kernel shows it (proc_pid_map_files(5), proc_pid_exe(5)), or at its path, by its number in
+    /// the file system.
+    private func file(mappedAt range: Substring, of pid: Int32, _ inode: UInt64, _ path: String) -> Held? {
+        var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let length = max(readlink("/proc/\(pid)/exe", &target, target.count), 0)
+        let isProgram = String(decoding: target[..<length], as: UTF8.self) == path
+        if let file = keepOpen("/proc/\(pid)/map_files/\(range)", isMapped: true) { return file }
+        let file = keepOpen(isProgram ? "/proc/\(pid)/exe" : path, isMapped: true)
+        return isProgram || file?.isFile(inode) ?? false ? file : nil
+    }
+
+    private func keepOpen(_ path: String, isMapped: Bool = false) -> Held? {
+        guard descriptors.count < Self.limit, let file = Held(path, isMapped: isMapped) else { return nil }
+        descriptors.append(file.descriptor)
+        return file
     }
 
     /// Files that may be the module: what was at its path when it was seen, and when its program was started.
@@ -77,34 +138,65 @@ public final class HeldModules: @unchecked Sendable {
             if let last = seen[slot.index], last == state { continue }
             seen[slot.index] = state
             guard let payload = buffers.payload(of: slot) else { continue }
-            add(UnsafeRawBufferPointer(start: payload.start, count: Int(slot.header.used)))
+            add(slot.header, payload.start)
         }
     }
 
-    /// Holds the modules that the items of a chunk tell of.
-    package func add(_ items: UnsafeRawBufferPointer) {
-        var rest = items
+    /// Holds the modules that a chunk of metadata tells of.
+    package func add(_ header: fathom_chunk, _ items: UnsafeRawPointer) {
+        var rest = UnsafeRawBufferPointer(start: items, count: Int(header.used))
         while rest.count >= MemoryLayout<fathom_item>.size {
             let item = rest.loadUnaligned(as: fathom_item.self), size = Int(item.size)
             guard size >= MemoryLayout<fathom_item>.size, size % 8 == 0, size <= rest.count else { return }
-            if UInt32(item.kind) == FATHOM_ITEM_MODULE, let module = Module(item: .init(rebasing: rest[..<size])) {
-                hold(Key(path: module.path, buildID: module.buildID))
+            let bytes = UnsafeRawBufferPointer(rebasing: rest[..<size])
+            if UInt32(item.kind) == FATHOM_ITEM_MODULE, let module = Module(item: bytes) {
+                add(module, header)
+            } else if UInt32(item.kind) == FATHOM_ITEM_PROCESS, size >= MemoryLayout<fathom_process_item>.size,
+                case let process = bytes.loadUnaligned(as: fathom_process_item.self),
+                process.origin == FATHOM_ORIGIN_FORK
+            {
+                forks[header.process] = process.start_ticks
             }
             rest = UnsafeRawBufferPointer(rebasing: rest[size...])
         }
     }
 
-    private func hold(_ key: Key) {
-        guard known.insert(key).inserted, files.count < Self.limit else { return }
-        files[key] = Held(key.path)
+    private func add(_ module: Module, _ header: fathom_chunk) {
+        if module.buildID.isEmpty {
+            let load = Load(process: header.process, address: module.low, ticks: module.seenTicks)
+            // What is at the path by now is nothing that a child has from its parent.
+            guard forks[header.process] != module.seenTicks, loads.insert(load).inserted else { return }
+            if loads.count > Self.mostLoads { files[Key(path: module.path, buildID: [])] = nil }
+        }
+        hold(module, of: Int32(bitPattern: header.pid))
+    }
+
+    /// Holds the file of a process's module.
+    public func hold(_ module: Module, of pid: Int32) {
+        let key = Key(path: module.path, buildID: module.buildID)
+        let own = mapped[pid]?.first { module.low <= $0.key && $0.key < module.high }?.value
+        if known.insert(key).inserted {
+            files[key] = own ?? keepOpen(key.path)
+        } else if key.buildID.isEmpty, let held = files[key] {
+            var status = stat()
+            let isSame = own.map(held.isSame) ?? (stat(key.path, &status) == 0 && held.isSame(status))
+            // Two files were loaded from there, and nothing tells which calls are whose.
+            if !isSame { files[key] = nil }
+        }
     }
 }
 
 extension stat {
     /// Whether neither the file nor what leads to it was changed after `moment`, in ns of CLOCK_REALTIME.
     func wasChanged(before moment: UInt64) -> Bool {
-        st_ctim.nanoseconds < moment && st_mtim.nanoseconds < moment
+        st_ctim.nanoseconds + Self.resolution < moment && st_mtim.nanoseconds + Self.resolution < moment
     }
+
+    /// File systems take the time by a clock that goes in steps, in ns: a file may be changed so much later than it says.
+    private static let resolution: UInt64 = {
+        var step = timespec()
+        return clock_getres(CLOCK_REALTIME_COARSE, &step) == 0 ? step.nanoseconds : 10_000_000
+    }()
 }
 
 extension timespec {

@@ -33,6 +33,8 @@ public struct SampledProcess: Sendable {
     public var pid: Int32
     public var path: String
     public var arguments: [String]
+    /// When it was started, in ns of CLOCK_REALTIME.
+    public let start: UInt64?
     public var modules: [Module] = []
     /// The names of code that is in no module.
     public var names: [String] = []
@@ -45,6 +47,7 @@ public struct SampledProcess: Sendable {
         self.pid = pid
         self.path = path
         self.arguments = arguments
+        start = processStart(pid)
     }
 
     /// What stands in paths for code that is in no module.

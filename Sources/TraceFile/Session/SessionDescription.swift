@@ -12,6 +12,8 @@ public struct SessionDescription {
     /// Version of the recorder.
     public let fathom: String?
     public let startRealtimeNanoseconds: UInt64?
+    /// When the program was started, in ns since 1970, where it ran already; nil where the recorder started it.
+    public package(set) var programStartNanoseconds: UInt64?
     /// Record options by name, as written; a bare value is a number, a truth value or null.
     public let options: [(name: String, value: String, isBare: Bool)]
     /// The version of the log's format, which follows from ``options``.
@@ -64,6 +66,7 @@ public struct SessionDescription {
             (RecordOptions.Name.samplePeriod.rawValue, "\(process.period)", true),
         ]
         formatVersion = RecordOptions().formatVersion
+        programStartNanoseconds = process.start
     }
 
     /// Reads a file; nil when it is missing or no JSON object, which is reported.
@@ -109,6 +112,7 @@ public struct SessionDescription {
         kernel = text("kernel")
         fathom = text("fathom")
         startRealtimeNanoseconds = member("start_realtime_ns").flatMap { UInt64($0.text) }
+        programStartNanoseconds = member("program_start_ns").flatMap { UInt64($0.text) }
         if case .object(let members)? = member("options") {
             options = members.map { ($0.name, $0.value.text, $0.value.isBare) }
         } else {
@@ -169,7 +173,8 @@ extension SessionDescription {
               "host": \(Self.quoted(host)),
               "kernel": \(Self.quoted(kernel)),
               "cpu": \(Self.quoted(cpu)),
-              "start_realtime_ns": \(startRealtimeNanoseconds ?? 0),
+              "start_realtime_ns": \(startRealtimeNanoseconds ?? 0),\
+            \(programStartNanoseconds.map { "\n  \"program_start_ns\": \($0)," } ?? "")
               "options": {
             \(members)
               }\(baseline.map { ",\n  \"baseline\": " + $0.json } ?? "")\

@@ -66,7 +66,9 @@ public struct OrderQuery {
         let module = try OrderQuery.module(of: called, sessions, subject.module)
         // Traps find what compilers split off functions, too.
         let hasParts = sessions.contains { $0.content == .firstCalls }
-        let recorded = try OrderQuery.contents(module.path, buildID: module.buildID, parts: hasParts)
+        let recorded = try OrderQuery.contents(
+            module.path, buildID: module.buildID, isChanged: sessions.contains { $0.changedModules.contains(module) },
+            parts: hasParts)
         let target = try subject.build.map { path throws(QueryError) in
             try OrderQuery.contents(path, buildID: [], parts: hasParts)
         }
@@ -122,10 +124,10 @@ public struct OrderQuery {
     }
 
     private static func contents(
-        _ path: String, buildID: [UInt8], parts: Bool
+        _ path: String, buildID: [UInt8], isChanged: Bool = false, parts: Bool
     ) throws(QueryError) -> HookedFunctions {
         do throws(SymbolProblem) {
-            if let problem = ModuleSymbols(path: path, buildID: buildID).problem { throw problem }
+            if let problem = ModuleSymbols(path: path, buildID: buildID, isChanged: isChanged).problem { throw problem }
             return try HookedFunctions(path: path, parts: parts)
         } catch {
             throw .noSymbols("\(error)")

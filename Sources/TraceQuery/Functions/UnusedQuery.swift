@@ -27,7 +27,8 @@ public struct UnusedQuery {
             let path = found.identity.path
             guard module.map({ $0.matches(path) || $0.matches(PathText.name(path)) }) ?? true else { continue }
             do throws(SymbolProblem) {
-                let inventory = try UnusedQuery.inventory(found, options)
+                let inventory = try UnusedQuery.inventory(
+                    found, isChanged: sessions.contains { $0.changedModules.contains(found.identity) }, options)
                 guard inventory.hasHooks else { continue }
                 isFound = true
                 if found.hasEntries { hasEntries = true }
@@ -55,11 +56,11 @@ public struct UnusedQuery {
     }
 
     private static func inventory(
-        _ module: CalledFunctions.Module, _ options: QueryOptions
+        _ module: CalledFunctions.Module, isChanged: Bool, _ options: QueryOptions
     ) throws(SymbolProblem) -> FunctionInventory {
         let symbols = ModuleSymbols(
-            path: module.identity.path, buildID: module.identity.buildID, symbolFiles: SymbolFiles(options.symbolFiles),
-            rawNames: options.rawNames)
+            path: module.identity.path, buildID: module.identity.buildID, isChanged: isChanged,
+            symbolFiles: SymbolFiles(options.symbolFiles), rawNames: options.rawNames)
         return try FunctionInventory(
             path: module.identity.path, symbols: symbols, uses: true, entries: module.hasEntries)
     }

@@ -13,7 +13,7 @@ public enum SessionNames {
     static func held(by session: Session, atAnySize: Bool = false) -> KeptNames? {
         if session.isRecording { return nil }
         guard let file = session.names() else {
-            return atAnySize || session.plainLogSize + session.buffersSize <= mostMadeUp ? keep(session, nil) : nil
+            return atAnySize || session.plainLogSize + session.buffersSize <= mostMadeUp ? madeUp(of: session) : nil
         }
         guard let names = KeptNames(bytes: file.bytes) else {
             session.reportNames(0..<file.size)
@@ -26,35 +26,65 @@ public enum SessionNames {
     /// Of larger recordings, in bytes, a reader makes no names: it would have to read all of it first.
     private static let mostMadeUp = 256 << 20
 
-    /// Makes the names of the session at `path`, which has just been recorded, and puts them there. What cannot be known, or cannot
-    /// be written, is left out.
-    ///
-    /// - Parameter held: the files of modules that were opened while it was recorded.
-    /// - Complexity: O(records), and that of reading the symbols and lines of the modules that were called.
-    public static func keep(in path: String, _ held: HeldModules) {
-        guard let session = try? Session(path: path), !session.isRecording else { return }
-        _ = keep(session, held)
+    private static func madeUp(of session: Session) -> KeptNames? {
+        let names = names(of: [session], nil)
+        // Processes that have lost their recorder still write into the buffers, and call functions that nobody asked for yet.
+        let goesOn = session.processes.contains {
+            $0.end == .unknown && processIsAlive(Int32(bitPattern: $0.pid))
+        }
+        if let names, !goesOn { put(names, in: [session]) }
+        return names
     }
 
-    private static func keep(_ session: Session, _ held: HeldModules?) -> KeptNames? {
-        let modules = session.processes.flatMap(\.modules)
-        // When each was first seen, in ns of CLOCK_REALTIME. Without a build-id, a file that was changed later may be another.
-        let seen = Dictionary(
-            modules.map { (ModuleIdentity(path: $0.path, buildID: $0.buildID), session.moment(of: $0)) },
-            uniquingKeysWith: min)
+    /// Makes the names of the sessions at `paths`, which have just been recorded of the same programs, and puts them into each: all are
+    /// read once, and each has those of all. What cannot be known, or cannot be written, is left out.
+    ///
+    /// - Parameter held: the files of modules that were opened while they were recorded.
+    /// - Complexity: O(records), and that of reading the symbols and lines of the modules that were called.
+    public static func keep(in paths: [String], _ held: HeldModules) {
+        let sessions = paths.compactMap { try? Session(path: $0) }.filter { !$0.isRecording }
+        if let names = names(of: sessions, held) { put(names, in: sessions) }
+    }
+
+    private static func put(_ names: KeptNames, in sessions: [Session]) {
+        names.bytes.withUnsafeBytes { bytes in
+            for session in sessions { SessionFiles.put(bytes, as: .names, in: session.path) }
+        }
+    }
+
+    private static func names(of sessions: [Session], _ held: HeldModules?) -> KeptNames? {
+        let seen = sessions.reduce(into: [:]) { $0.merge($1.moduleMoments, uniquingKeysWith: min) }
         let files = Dictionary(
             seen.map { ($0, ModuleSource($0, seen: $1, held)) }, uniquingKeysWith: { first, _ in first })
-        let names = KeptNames(
-            allNames(of: session, files)
-                ?? TouchedAddresses(of: session).modules.compactMap { module, addresses in
-                    files[module]?.first {
-                        $0.keep(
-                            functions: addresses.functions, sites: addresses.sites, variables: addresses.objects)
-                    }
-                })
-        if names.isEmpty { return nil }
-        names.bytes.withUnsafeBytes { SessionFiles.put($0, as: .names, in: session.path) }
-        return names
+        var modules =
+            allNames(of: sessions, files)
+            ?? TouchedAddresses(of: sessions).modules.compactMap { module, addresses in
+                files[module]?.first {
+                    $0.keep(functions: addresses.functions, sites: addresses.sites, variables: addresses.objects)
+                }
+            }
+        for session in sessions { addLinkages(of: session, files, held, to: &modules) }
+        let names = KeptNames(modules)
+        return names.isEmpty ? nil : names
+    }
+
+    /// Adds what the dynamic linker had to do, where the start was recorded.
+    private static func addLinkages(
+        of session: Session, _ files: [ModuleIdentity: ModuleSource], _ held: HeldModules?,
+        to modules: inout [KeptModule]
+    ) {
+        guard let kernel = session.kernelStart(), let process = session.startedProcess else { return }
+        let libraries = StartupLibraries(session, process, kernel)
+        let linkages = libraries.linkages(kept: { _ in nil }) { module in
+            let file = files[module] ?? ModuleSource(module, seen: session.startRealtimeNanoseconds, held)
+            return file.first(\.dynamicLinkage)
+        }
+        for (module, linkage) in linkages {
+            let index =
+                modules.firstIndex { $0.path == module.path && $0.buildID == module.buildID } ?? modules.endIndex
+            if index == modules.endIndex { modules.append(KeptModule(path: module.path, buildID: module.buildID)) }
+            modules[index].linkage = linkage
+        }
     }
 
     /// From this size on, in bytes, a log may be longer to read than all names are to write.
@@ -65,12 +95,16 @@ public enum SessionNames {
     /// All names of the modules that may have calls, so that a long log need not be read; nil where they would take too much room,
     /// or where more is asked for than the names of calls.
     private static func allNames(
-        of session: Session, _ files: [ModuleIdentity: ModuleSource]
+        of sessions: [Session], _ files: [ModuleIdentity: ModuleSource]
     ) -> [KeptModule]? {
-        guard session.plainLogSize >= largeLog, session.content == .calls, session.description?.waitSources == nil,
-            session.processes.allSatisfy({ $0.start == nil })
+        guard let plainSize = sessions.map(\.plainLogSize).min(), let size = sessions.map(\.logSize).min(),
+            plainSize >= largeLog,
+            sessions.allSatisfy({ session in
+                session.content == .calls && session.description?.waitSources == nil
+                    && session.processes.allSatisfy { $0.start == nil }
+            })
         else { return nil }
-        var whole: [ModuleSource] = [], others: [ModuleSource] = [], size = 0
+        var whole: [ModuleSource] = [], others: [ModuleSource] = [], names = 0
         for file in files.values {
             guard let isCalled = file.mayBeCalled else { continue }
             if !isCalled {
@@ -78,10 +112,10 @@ public enum SessionNames {
                 continue
             }
             guard let more = file.first(\.sizeOfAll) else { return nil }
-            size += more
+            names += more
             whole.append(file)
         }
-        guard size <= max(session.logSize / part, least) else { return nil }
+        guard names <= max(size / part, least) else { return nil }
         return whole.compactMap { $0.first { $0.keepAll() } }
             + others.compactMap { $0.first { $0.keptWithoutLines(nil) } }
     }
@@ -133,8 +167,31 @@ private struct ModuleSource {
 }
 
 extension Session {
-    /// When a module was seen, in ns of CLOCK_REALTIME; 0 when that is not known.
-    fileprivate func moment(of module: Module) -> UInt64 {
-        startRealtimeNanoseconds == 0 ? 0 : startRealtimeNanoseconds &+ clock.nanoseconds(at: module.seenTicks)
+    /// Until when, in ns of CLOCK_REALTIME, the files at the paths of modules were certainly those that ran: when each was first seen or,
+    /// where the program ran already, when that was started. 0 when that is not known.
+    var moduleMoments: [ModuleIdentity: UInt64] {
+        let latest = description?.programStartNanoseconds ?? .max
+        return Dictionary(
+            processes.flatMap(\.modules).map { module in
+                let seen =
+                    startRealtimeNanoseconds == 0
+                    ? 0 : startRealtimeNanoseconds &+ clock.nanoseconds(at: module.seenTicks)
+                return (ModuleIdentity(path: module.path, buildID: module.buildID), min(seen, latest))
+            }, uniquingKeysWith: min)
+    }
+
+    /// The modules without a build-id at whose paths other files may be by now.
+    var changedModules: Set<ModuleIdentity> {
+        let moments = moduleMoments
+        return Set(moments.keys.filter { isChanged($0, moments) })
+    }
+
+    /// Whether a module has no build-id, and another file may be at its path by now.
+    func isChanged(_ module: ModuleIdentity) -> Bool { isChanged(module, moduleMoments) }
+
+    private func isChanged(_ module: ModuleIdentity, _ moments: [ModuleIdentity: UInt64]) -> Bool {
+        let moment = moments[module] ?? startRealtimeNanoseconds
+        return module.buildID.isEmpty && moment > 0 && access(module.path, F_OK) == 0
+            && !SessionFiles.isUnchanged(module.path, since: moment)
     }
 }

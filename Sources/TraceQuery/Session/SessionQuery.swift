@@ -1,5 +1,6 @@
 public import TraceAnalysis
 public import TraceFile
+internal import TraceSymbols
 internal import TraceText
 
 /// A session as a query shows it: which of its threads, under which names, with which calls hidden.
@@ -36,6 +37,9 @@ public struct SessionQuery {
         return symbols.variable(
             at: address &- module.bias, in: ModuleIdentity(path: module.path, buildID: module.buildID))
     }
+
+    /// What the session keeps of what the dynamic linker had to do for a module.
+    func keptLinkage(of module: ModuleIdentity) -> KeptModule.Linkage? { symbols.keptLinkage(of: module) }
 
     /// The threads that are asked for.
     ///

@@ -10,6 +10,7 @@ final class SymbolSource {
     private let rawNames: Bool
     private let joinsParts: Bool
     private let names: KeptNames?
+    private let changed: Set<ModuleIdentity>
 
     private let warn: (String) -> Void
 
@@ -30,6 +31,7 @@ final class SymbolSource {
         rawNames = options.rawNames
         joinsParts = options.joinsTasks && options.selection.joinsTasks(of: session)
         names = SessionNames.held(by: session)
+        changed = session.changedModules
         self.warn = warn
     }
 
@@ -82,11 +84,15 @@ final class SymbolSource {
         symbols(of: module).variable(at: address)?.visible
     }
 
+    func keptLinkage(of module: ModuleIdentity) -> KeptModule.Linkage? {
+        names?[path: module.path, buildID: module.buildID]?.linkage
+    }
+
     private func symbols(of module: ModuleIdentity) -> ModuleSymbols {
         if let known = modules[module] { return known }
         let symbols = ModuleSymbols(
             path: module.path, buildID: module.buildID, kept: names?[path: module.path, buildID: module.buildID],
-            symbolFiles: files, rawNames: rawNames, joinsParts: joinsParts)
+            isChanged: changed.contains(module), symbolFiles: files, rawNames: rawNames, joinsParts: joinsParts)
         if let problem = symbols.problem { warn(problem.description) }
         modules[module] = symbols
         return symbols

@@ -1,4 +1,3 @@
-internal import Glibc
 public import TraceAnalysis
 public import TraceFile
 internal import TraceSymbols
@@ -28,11 +27,7 @@ public struct StartupQuery {
         listener: QueryListener = QueryListener()
     ) throws(QueryError) {
         try session.requireCalls(for: "fathom startup needs the moments of calls")
-        // Where nothing of the program took part, only the kernel tells.
-        let unseen = session.kernelStart().map { kernel in
-            TracedProcess(unseen: kernel.pid, path: session.description?.executable ?? "")
-        }
-        guard let process = session.processes.first ?? unseen else {
+        guard let process = session.startedProcess else {
             throw .noCalls(isDamaged: !session.damage.entries.isEmpty)
         }
         var options = options
@@ -101,7 +96,7 @@ private struct StartupBuilder {
                 LoaderSteps(kernel, from: $0 + origin, to: first ?? moments.main.map { $0 + origin } ?? .max)
             }
         }
-        let ours = (steps?.stretches ?? []).filter { StartupBuilder.isOurs($0.path) }.map(\.time)
+        let ours = (steps?.stretches ?? []).filter { StartupLibraries.isOurs($0.path) }.map(\.time)
         let timeline = StartupTimeline(moments, notes, ours: ours, origin: origin, end: reached)
         let spans = (notes?.initializers ?? []).map { part in
             (
@@ -132,7 +127,7 @@ private struct StartupBuilder {
                 of: session.processes.flatMap(\.threads), session: session, resolver: query.resolver,
                 isAsked: { _ in true })
         startup.advice = advice(startup, waits)
-        startup.gaps = gaps(notes, moments)
+        startup.gaps = gaps(notes, moments) + startup.gaps
         return (startup, waits)
     }
 
@@ -219,73 +214,72 @@ private struct StartupBuilder {
         return gaps
     }
 
-    // MARK: Libraries
-
     private func addLibraries(to startup: inout Startup, _ steps: LoaderSteps?) {
-        // Without hooks and the runtime, only the kernel knows the libraries.
-        let first = process.modules.isEmpty ? steps?.libraries.map(\.path).filter { $0.contains(".so") } ?? [] : []
-        var paths = process.modules.dropFirst().filter { isEarly($0) }.map(\.path) + first
-        paths = paths.filter { $0.hasPrefix("/") && $0 != process.path && !PathText.name($0).hasPrefix("ld-linux") }
-        var linkages: [String: DynamicLinkage] = [:]
-        for path in paths + [process.path] { linkages[path] = try? DynamicLinkage(path: path) }
-        let byPath = Dictionary((steps?.libraries ?? []).map { ($0.path, $0) }) { first, _ in first }
-        for path in paths {
-            let real = byPath[path] != nil ? path : realPath(path)
+        let libraries = StartupLibraries(session, process, kernel)
+        let linkages = libraries.linkages(
+            kept: query.keptLinkage,
+            read: { module in
+                ModuleSymbols(
+                    path: module.path, buildID: module.buildID, isChanged: session.isChanged(module)
+                ).dynamicLinkage
+            })
+        for seen in libraries.libraries {
+            let module = seen.module, path = module.path
             var library = Startup.Library(
-                path: path.visible, isSystem: StartupBuilder.isSystem(path),
-                isOurs: StartupBuilder.isOurs(path))
-            library.mapping = byPath[real]?.mapping
-            library.relocation = byPath[real]?.relocation
-            library.relocations = linkages[path].map(StartupBuilder.relocations)
-            if let own = linkages[path] {
-                let others = linkages.filter { $0.key != path }.values
-                library.isUnused =
-                    !own.defined.isEmpty && !others.contains { !$0.undefined.isDisjoint(with: own.defined) }
-                    && linkages[process.path]?.needed.contains { PathText.name($0) == PathText.name(own.name ?? path) }
-                        ?? false
-            }
+                path: path.visible, isSystem: StartupBuilder.isSystem(path), isOurs: StartupLibraries.isOurs(path))
+            // The kernel knows it by another path where links lead to it.
+            let step = steps?.libraries.first { $0.range.overlaps(seen.range) }
+            library.mapping = step?.mapping
+            library.relocation = step?.relocation
+            library.relocations = linkages[module].map { Startup.Relocations($0.relocations) }
+            library.isUnused = linkages[module]?.isUnused ?? false
             startup.libraries.append(library)
         }
         // What recording adds is nothing of the program's.
-        for (path, linkage) in linkages where !StartupBuilder.isOurs(path) {
-            startup.relocations.add(StartupBuilder.relocations(linkage))
+        let theirs = (libraries.libraries.map(\.module) + [libraries.program]).filter {
+            !StartupLibraries.isOurs($0.path)
         }
-    }
-
-    /// Whether a module was there before main.
-    private func isEarly(_ module: Module) -> Bool {
-        let main = process.start?.main?.begin.nanoseconds ?? .max
-        return session.clock.nanoseconds(at: module.seenTicks) <= main - min(origin, main)
-    }
-
-    /// The file that a path leads to, as the kernel calls it.
-    private func realPath(_ path: String) -> String {
-        guard let resolved = realpath(path, nil) else { return path }
-        defer { free(resolved) }
-        return String(cString: resolved)
-    }
-
-    private static func relocations(_ linkage: DynamicLinkage) -> Startup.Relocations {
-        var result = Startup.Relocations()
-        for (kind, count) in linkage.relocations {
-            switch kind {
-            case .relative: result.relative += count
-            case .symbol: result.symbols += count
-            case .call: result.calls += count
-            case .indirect: result.indirect += count
-            case .copy: result.copies += count
-            case .threadLocal: result.threadLocal += count
-            case .other: result.other += count
+        let unknown = theirs.filter { linkages[$0] == nil }.map(\.path.visible)
+        if unknown.isEmpty {
+            startup.relocations = Set(theirs).reduce(into: Startup.Relocations()) {
+                $0.add(Startup.Relocations(linkages[$1]?.relocations ?? [:]))
             }
+        } else {
+            let others = unknown.count > 1 ? " and \(unknown.count - 1) more" : ""
+            startup.gaps.append(
+                "The relocations, and which libraries nothing refers to, are not known, because \(unknown[0])\(others) "
+                    + "cannot be read any more, or may be another file by now.")
         }
-        return result
     }
-
-    /// Whether a library was preloaded to record.
-    private static func isOurs(_ path: String) -> Bool { PathText.name(path).hasPrefix("libfathom") }
 
     /// Whether a library lies where the distribution's packages put theirs.
     private static func isSystem(_ path: String) -> Bool {
         ["/lib/", "/lib64/", "/lib32/", "/usr/lib/", "/usr/lib64/", "/usr/lib32/"].contains { path.hasPrefix($0) }
+    }
+}
+
+extension Session {
+    /// The process that was started; nil where nobody tells of any.
+    var startedProcess: TracedProcess? {
+        // Where nothing of the program took part, only the kernel tells.
+        processes.first
+            ?? kernelStart().map { TracedProcess(unseen: $0.pid, path: description?.executable ?? "") }
+    }
+}
+
+extension Startup.Relocations {
+    fileprivate init(_ counts: [DynamicLinkage.Kind: UInt64]) {
+        self.init()
+        for (kind, count) in counts {
+            switch kind {
+            case .relative: relative += count
+            case .symbol: symbols += count
+            case .call: calls += count
+            case .indirect: indirect += count
+            case .copy: copies += count
+            case .threadLocal: threadLocal += count
+            case .other: other += count
+            }
+        }
     }
 }

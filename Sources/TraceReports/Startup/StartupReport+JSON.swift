@@ -47,11 +47,13 @@ extension StartupReport {
                     + ",\"mapping_ns\":\(Self.number(library.mapping)),\"relocation_ns\":\(Self.number(library.relocation))"
                     + ",\"relocations\":\(Self.number(library.relocations?.total))}")
         }
-        let numbers = startup.relocations
-        writer.write(
-            ",\n\"relocations\":{\"relative\":\(numbers.relative),\"symbols\":\(numbers.symbols),\"calls\":\(numbers.calls)"
+        let relocations = startup.relocations.map { numbers in
+            "{\"relative\":\(numbers.relative),\"symbols\":\(numbers.symbols),\"calls\":\(numbers.calls)"
                 + ",\"indirect\":\(numbers.indirect),\"copies\":\(numbers.copies),\"thread_local\":\(numbers.threadLocal)"
-                + ",\"other\":\(numbers.other)},\n\"read_bytes\":\(Self.number(startup.bytesRead))")
+                + ",\"other\":\(numbers.other)}"
+        }
+        writer.write(
+            ",\n\"relocations\":\(relocations ?? "null"),\n\"read_bytes\":\(Self.number(startup.bytesRead))")
         writer.write(",\"major_faults\":\(Self.number(startup.majorFaults)),\n\"advice\":")
         let advice = StartupAdviceText(startup, functions: shown.functions)
         list(startup.advice, writer) { piece in

@@ -163,22 +163,28 @@ public struct StartupReport {
     }
 
     private func relocationLines(_ startup: Startup) -> [String] {
-        let numbers = startup.relocations
-        guard numbers.total > 0 else { return [] }
+        let own = startup.libraries.count { !$0.isSystem && !$0.isOurs }
+        var lines = [
+            "", "libraries:   \(startup.libraries.count { !$0.isOurs }), \(own) of them not the system's",
+        ]
+        if let numbers = startup.relocations {
+            guard numbers.total > 0 else { return [] }
+            lines += sentence("relocations: \(text(numbers))", hanging: "relocations: ".count)
+        } else if startup.libraries.isEmpty {
+            return []
+        }
+        if let bytes = startup.bytesRead { lines.append("read from disks before main: \(CountText.size(bytes))") }
+        return lines
+    }
+
+    private func text(_ numbers: Startup.Relocations) -> String {
         let kinds: [(UInt64, String)] = [
             (numbers.relative, "relative"), (numbers.symbols, "of symbols"), (numbers.calls, "of calls"),
             (numbers.indirect, "chosen by a function"), (numbers.copies, "copied"),
             (numbers.threadLocal, "thread-local"), (numbers.other, "other"),
         ]
         let text = kinds.filter { $0.0 > 0 }.map { "\(CountText.grouped($0.0)) \($0.1)" }.joined(separator: ", ")
-        let own = startup.libraries.count { !$0.isSystem && !$0.isOurs }
-        var lines = [
-            "", "libraries:   \(startup.libraries.count { !$0.isOurs }), \(own) of them not the system's",
-        ]
-        lines += sentence(
-            "relocations: \(CountText.grouped(numbers.total)): \(text)", hanging: "relocations: ".count)
-        if let bytes = startup.bytesRead { lines.append("read from disks before main: \(CountText.size(bytes))") }
-        return lines
+        return "\(CountText.grouped(numbers.total)): \(text)"
     }
 
     private var runLines: [String] {

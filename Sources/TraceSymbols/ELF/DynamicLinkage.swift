@@ -3,7 +3,7 @@ internal import CElfutils
 /// What a module has the dynamic linker do: the addresses it fills in, and the names it looks up.
 public struct DynamicLinkage: Sendable {
     /// The number of relocations of each kind.
-    public enum Kind: Sendable { case relative, symbol, call, indirect, copy, threadLocal, other }
+    public enum Kind: Sendable, CaseIterable { case relative, symbol, call, indirect, copy, threadLocal, other }
 
     public private(set) var relocations: [Kind: UInt64] = [:]
     /// Names that it refers to and that others have to define.
@@ -14,10 +14,8 @@ public struct DynamicLinkage: Sendable {
     public let needed: [String]
     public let name: String?
 
-    /// - Throws: ``SymbolProblem`` when the file cannot be read.
     /// - Complexity: O(relocations + dynamic symbols).
-    public init(path: String) throws(SymbolProblem) {
-        let file = try ELFFile(path: path)
+    init(_ file: borrowing ELFFile) {
         let dynamic = DynamicSection(file)
         needed = dynamic.needed
         name = dynamic.name
@@ -83,5 +81,13 @@ public struct DynamicLinkage: Sendable {
             let name = String(cString: pointer)
             if symbol.st_shndx == UInt16(SHN_UNDEF) { undefined.insert(name) } else { defined.insert(name) }
         }
+    }
+}
+
+extension ModuleSymbols {
+    /// What the module has the dynamic linker do; nil when its file is not there, or is another one.
+    public var dynamicLinkage: DynamicLinkage? {
+        guard let file = try? openModule() else { return nil }
+        return DynamicLinkage(file)
     }
 }

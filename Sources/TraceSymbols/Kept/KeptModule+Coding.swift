@@ -21,6 +21,10 @@ extension KeptModule {
             output.put(&texts, name(variable.name))
             address = variable.address
         }
+        if let linkage {
+            output.bytes.append(linkage.isUnused ? 1 : 0)
+            for kind in DynamicLinkage.Kind.allCases { output.put(linkage.relocations[kind] ?? 0) }
+        }
         return output.bytes
     }
 
@@ -75,7 +79,15 @@ extension KeptModule {
             address += step
             self.variables.append(Variable(address: address, name: name, offset: offset))
         }
+        if input.isAtEnd { return }
+        guard let isUnused = input.number(), isUnused < 2 else { return nil }
+        var relocations: [DynamicLinkage.Kind: UInt64] = [:]
+        for kind in DynamicLinkage.Kind.allCases {
+            guard let count = input.number() else { return nil }
+            if count > 0 { relocations[kind] = count }
+        }
         guard input.isAtEnd else { return nil }
+        linkage = Linkage(relocations: relocations, isUnused: isUnused == 1)
     }
 
     private mutating func takeStretches(_ input: inout ColumnReader) -> Bool {

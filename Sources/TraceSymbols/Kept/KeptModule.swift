@@ -14,6 +14,8 @@ public struct KeptModule: Sendable {
         static let hasAllRows = Facts(rawValue: 16)
         /// Some debug information was in files that were not there.
         static let lacksSplitFiles = Facts(rawValue: 32)
+        /// They are in a package, which libdw could not read.
+        static let hasSplitPackage = Facts(rawValue: 64)
     }
 
     /// Addresses that belong to one function.
@@ -57,8 +59,23 @@ public struct KeptModule: Sendable {
         var offset: UInt64
     }
 
+    /// What the dynamic linker had to do for the module when its program started.
+    public struct Linkage: Sendable, Equatable {
+        /// The number of relocations of each kind.
+        public var relocations: [DynamicLinkage.Kind: UInt64]
+        /// Whether it is a library that the program names and nothing refers to.
+        public var isUnused: Bool
+
+        public init(relocations: [DynamicLinkage.Kind: UInt64], isUnused: Bool) {
+            self.relocations = relocations
+            self.isUnused = isUnused
+        }
+    }
+
     public let path: String
     public let buildID: [UInt8]
+    /// nil where nobody asked.
+    public var linkage: Linkage?
     var facts: Facts = []
     /// By ascending address, without overlaps.
     var stretches: [Stretch] = []
@@ -70,7 +87,8 @@ public struct KeptModule: Sendable {
     /// Names, each with a 0 behind it. The first is empty.
     var names: [UInt8] = [0]
 
-    init(path: String, buildID: [UInt8]) {
+    /// A module of which nothing is kept yet.
+    public init(path: String, buildID: [UInt8]) {
         self.path = path
         self.buildID = buildID
     }
@@ -82,7 +100,7 @@ public struct KeptModule: Sendable {
     var isRich: Bool { facts.isSuperset(of: [.namesLocals, .hasLines]) && !facts.contains(.lacksSplitFiles) }
 
     /// Whether nothing is kept of any address.
-    public var isEmpty: Bool { stretches.isEmpty && rows.isEmpty && variables.isEmpty }
+    public var isEmpty: Bool { stretches.isEmpty && rows.isEmpty && variables.isEmpty && linkage == nil }
 
     /// What is known of `address`; nil where nobody asked for it. O(log n).
     func stretch(at address: UInt64) -> Stretch? {

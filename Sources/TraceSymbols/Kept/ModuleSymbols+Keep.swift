@@ -34,7 +34,7 @@ extension ModuleSymbols {
                     address: address, name: keeper.module.add(name: found?.linkageName ?? ""),
                     offset: found?.offset ?? 0))
         }
-        if !functions.isEmpty, lacksSplitFiles { keeper.module.facts.insert(.lacksSplitFiles) }
+        if !functions.isEmpty { keeper.noteSplitFiles(of: self) }
         return keeper.module
     }
 
@@ -45,7 +45,7 @@ extension ModuleSymbols {
             keeper.add(found, at: found.range.lowerBound, from: self)
         }
         keeper.module.facts.insert(.hasAllRows)
-        if lacksSplitFiles { keeper.module.facts.insert(.lacksSplitFiles) }
+        keeper.noteSplitFiles(of: self)
         keeper.module.rows = lineTable?.kept(in: keeper.module.stretches) { keeper.number($0) } ?? []
         return keeper.module
     }
@@ -105,6 +105,12 @@ private struct Keeper {
         if symbols.contents.namesLocals { module.facts.insert(.namesLocals) }
         if symbols.hasSwiftCode { module.facts.insert(.hasSwiftCode) }
         if symbols.contents.dwarfPath != nil { module.facts.insert(.hasLines) }
+    }
+
+    mutating func noteSplitFiles(of symbols: ModuleSymbols) {
+        guard symbols.lacksSplitFiles else { return }
+        module.facts.insert(.lacksSplitFiles)
+        if SplitFiles.havePackage(symbols.path) { module.facts.insert(.hasSplitPackage) }
     }
 
     mutating func number(_ file: String?) -> UInt32 {

@@ -98,6 +98,7 @@ extension Record {
         var request = RecordingRequest(
             executable: executable, arguments: ProcessFacts.arguments(process),
             session: output ?? "\(SessionName.stem(executable))-\(process).fathom", record: recordOptions)
+        request.process = process
         request.flight = flight.plan(isQuiet: quiet)
         request.keepNames = SessionNames.keep
         return request

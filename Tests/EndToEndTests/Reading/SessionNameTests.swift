@@ -131,42 +131,10 @@ import Testing
     func movedElsewhere(_ language: Language, _ options: [String]) throws {
         try build(language, 300)
         try record("s", options)
-        let views =
-            [
-                ["report", "s"], ["report", "s", "--raw", "--format", "csv"], ["graph", "s"],
-                ["flame", "s", "-o", "-"],
-                ["info", "s"],
-            ]
-            + (options == ["--mode", "profile"]
-                ? []
-                : [
-                    ["tree", "s", "--lines", "--call-sites", "--no-fold"], ["dump", "s"],
-                ]) + (options == ["--blocked"] ? [["waits", "s"]] : [])
-        let formats =
-            options == ["--mode", "profile"]
-            ? ["folded", "pprof", "callgrind", "dot", "parquet", "otlp"]
-            : [
-                "perfetto", "speedscope", "chrome", "folded", "pprof", "callgrind", "dot", "firefox", "csv", "parquet",
-                "otlp",
-            ]
-        func everything(in namespace: [String]) throws -> [String] {
-            try views.map { view in
-                let command = namespace + [Fathom.executable] + view
-                let output = try run(command[0], Array(command[1...]), workingDirectory: directory.path)
-                return "\(view): \(output.status) \(output.stdout)"
-            }
-                + formats.map { format in
-                    let command =
-                        namespace + [Fathom.executable, "export", "s", "--format", format, "-o", "x.\(format)"]
-                    let output = try run(command[0], Array(command[1...]), workingDirectory: directory.path)
-                    try #require(output.status == 0, "\(format): \(output.stderr)")
-                    return try run("sha256sum", [directory.file("x.\(format)")]).stdout
-                }
-        }
-        let home = try everything(in: [])
-        #expect(home.count(where: { $0.contains("isPrime") }) >= 3)
+        let home = try SessionViews("s", in: directory.path)
+        #expect(home.count >= 10 && home.text.split(separator: "isPrime").count > 3)
         _ = try run("sh", ["-c", "rm -f p p.c p.cpp p.swift *.o"], workingDirectory: directory.path)
-        for (away, there) in zip(try everything(in: []), home) { #expect(away == there) }
+        #expect(try SessionViews("s", in: directory.path).differences(from: home) == [])
     }
 
     /// The program is replaced while it runs, and a library that it has loaded, too.
@@ -221,27 +189,6 @@ import Testing
         (try? run("ls", ["-l", "/proc/\(pid)/fd"]).stdout.contains("\(directory.path)\(name)\n")) ?? false
     }
 
-    /// Whenever the recorder is killed, names are there or made up by the next reader; none is wrong.
-    @Test(arguments: 1...12) func killedRecorder(_ round: Int) throws {
-        try build(.gcc, 400_000)
-        let milliseconds = 5 + round * round * 4
-        _ = try run(
-            "sh",
-            [
-                "-c",
-                "'\(Fathom.executable)' record -q -o s -- ./p >/dev/null 2>&1 & r=$!; sleep \(Double(milliseconds) / 1000); kill -9 $r; wait; sleep 0.3",
-            ], workingDirectory: directory.path)
-        guard access(directory.file("s/trace"), F_OK) == 0 else { return }
-        let first = try fathom("report", "s")
-        #expect(!first.stdout.contains("p+0x"), "\(first.stdout)")
-        // Made up, they are there when the program is not.
-        if access(directory.file("s/names"), F_OK) == 0 {
-            _ = try run("rm", [directory.file("p")])
-            let second = try fathom("report", "s")
-            #expect(!second.stdout.contains("p+0x") && second.stdout.contains("isPrime"), "\(second.stdout)")
-        }
-    }
-
     /// A damaged file of names is told, and does not matter where the program is still there.
     @Test func damagedNames() throws {
         try build(.gcc, 300)
@@ -265,5 +212,40 @@ import Testing
         _ = try run("rm", [directory.file("p")])
         let shown = try fathom("report", "s")
         #expect(shown.stdout.contains("p+0x") && !shown.stdout.contains("isPrime"), "\(shown.stdout)")
+    }
+
+    /// That debug information is in files that are not there, or in a package that cannot be read, is said by the file and by the
+    /// session in its place. Where the package can be read, there are lines.
+    @Test(arguments: ["none", "llvm-dwp", "dwp"]) func splitFiles(_ packer: String) throws {
+        guard packer == "none" || Toolchain.isInstalled(packer) else { return }
+        _ = try directory.write(Language.gcc.source(30), to: "p.c")
+        // Binutils' dwp does not know DWARF 5, and llvm-dwp not what gcc makes of it.
+        let compiler = packer == "dwp" ? "gcc" : "clang"
+        let flags = ["-g", packer == "dwp" ? "-gdwarf-4" : "-gdwarf-5", "-gsplit-dwarf", "-finstrument-functions"]
+        let pack = packer == "none" ? ":" : "\(packer) -e p -o p.dwp"
+        let made = try run(
+            "sh",
+            [
+                "-c",
+                "\(compiler) \(flags.joined(separator: " ")) -c p.c && \(compiler) p.o -o p && \(pack) && rm *.dwo",
+            ],
+            workingDirectory: directory.path)
+        try #require(made.status == 0, "\(made.stderr)")
+        try record("s")
+        let shown = try fathom("report", "s", "--no-cache")
+        #expect(shown.stdout.contains("isPrime"))
+        if packer != "none", shown.stdout.contains("p.c:") {
+            #expect(shown.stderr.isEmpty, "\(shown.stderr)")
+        } else {
+            let expected =
+                packer == "none"
+                ? "its debug information was in split files (.dwo) that could not be read"
+                : "/p.dwp, which libdw of elfutils 0.190"
+            #expect(
+                shown.stderr.split(separator: "\n").count == 1 && shown.stderr.contains(expected), "\(shown.stderr)")
+        }
+        _ = try run("rm", ["-f", directory.file("p"), directory.file("p.dwp")])
+        let gone = try fathom("report", "s", "--no-cache")
+        #expect(gone.stdout == shown.stdout && gone.stderr == shown.stderr)
     }
 }

@@ -167,6 +167,20 @@ import Testing
         #expect(try Fathom.run(["info", session]).stdout.contains("(swift main)"))
     }
 
+    /// Threads that end while recording is stopped are gone from what the others keep of each other.
+    @Test(arguments: ["trace", "profile", "counts", "stack"]) func threadsEndWhileStopped(_ mode: String) throws {
+        let binary = try Binaries.instrumented("paused_ends.c", .gccO2)
+        let directory = try TemporaryDirectory("paused-ends")
+        let session = directory.file("session.fathom")
+        let recorded = try run(
+            "timeout",
+            ["-s", "KILL", "60", Fathom.executable, "record", "-q", "--mode", mode, "-o", session, "--", binary])
+        #expect(recorded.status == 0, "\(recorded)")
+        if mode == "stack" { return }
+        let rows = try Listing.rows(["report", session, "--format", "csv"])
+        #expect(rows["work"] == 2 && rows["run"] == 1)
+    }
+
     /// A real-time thread that waits for one of lower priority on its CPU lets it run.
     @Test(.enabled(if: Privilege.isRoot)) func realtimeThreads() throws {
         let binary = try Binaries.instrumented("realtime.c", .gccO2)

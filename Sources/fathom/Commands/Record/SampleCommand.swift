@@ -70,6 +70,8 @@ struct SampleCommand: ParsableCommand {
         }
         Interruption.whenever([SIGINT, SIGTERM, SIGHUP]) { sampler.stop() }
         var session = SampledSession()
+        let held = HeldModules()
+        held.hold(filesOf: process)
         let sampled = sampler.run(every: interval.nanoseconds, for: time.nanoseconds)
         guard sampled.samples > 0 else {
             throw Diagnostics.fail("process \(process): no stack could be seen", .nothing)
@@ -81,7 +83,9 @@ struct SampleCommand: ParsableCommand {
         } catch {
             throw Diagnostics.fail(error.description, .failed)
         }
-        SessionNames.keep(in: name, HeldModules())
+        held.hold(filesOf: process)
+        for module in sampled.modules { held.hold(module, of: process) }
+        SessionNames.keep(in: [name], held)
         if !quiet { say(sampled, sampler, name, bytes) }
     }
 
