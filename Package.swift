@@ -89,7 +89,8 @@ let package = Package(
         .target(name: "TraceText", swiftSettings: strict),
         .target(name: "CTracePack", dependencies: ["CTraceFormat"]),
         .target(
-            name: "TraceFile", dependencies: ["CTraceFormat", "CTracePack", "CZstd", "TraceText"], swiftSettings: strict),
+            name: "TraceFile", dependencies: ["CTraceFormat", "CTracePack", "CZstd", "TraceText"],
+            swiftSettings: strict),
         .target(name: "TraceAnalysis", dependencies: ["TraceFile"], swiftSettings: strict),
         .target(
             name: "TraceSymbols", dependencies: ["CElfutils", "CInstructions", "CZstd", "TraceText"],

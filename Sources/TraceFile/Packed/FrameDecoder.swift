@@ -117,7 +117,7 @@ final class FrameDecoder {
     func heads(of entry: fathom_packed_entry, in file: PlainFile) -> [fathom_packed_chunk]? {
         let size = entry.section.size(ofColumn: Int(FATHOM_COLUMN_HEADS))
         guard size <= entry.section.size, let column = read(size, at: Int(entry.place) + sectionSize, of: file),
-            UInt32(truncatingIfNeeded: fathom_hash(column)) == entry.section.head_sum
+            UInt32(truncatingIfNeeded: hashOf(column)) == entry.section.head_sum
         else { return nil }
         let rows: [fathom_packed_chunk]? = rows(column, count: Int(entry.section.count))
         return rows?.allSatisfy(\.isPlausible) == true ? rows : nil
@@ -150,7 +150,7 @@ final class FrameDecoder {
         guard let body = read(Int(clamping: entry.section.size), at: Int(entry.place) + sectionSize, of: file) else {
             return nil
         }
-        return fathom_hash(body) == entry.section.sum ? body : nil
+        return hashOf(body) == entry.section.sum ? body : nil
     }
 
     private func read(_ size: Int, at place: Int, of file: PlainFile) -> UnsafeRawBufferPointer? {

@@ -47,7 +47,7 @@ final class FrameEncoder {
         for chunk in chunks { raw.append(of: chunk.row) }
         sizes[Int(FATHOM_COLUMN_HEADS)] = addRows(words: MemoryLayout<fathom_packed_chunk>.size / 8)
         let heads = output.bytes[(start + MemoryLayout<fathom_packed_section>.size)...]
-        section.head_sum = UInt32(truncatingIfNeeded: fathom_hash(UnsafeRawBufferPointer(rebasing: heads)))
+        section.head_sum = UInt32(truncatingIfNeeded: hashOf(UnsafeRawBufferPointer(rebasing: heads)))
 
         raw.clear()
         for (row, payload) in chunks {
@@ -161,7 +161,7 @@ final class FrameEncoder {
         let body = start + MemoryLayout<fathom_packed_section>.size
         var section = section
         section.size = UInt64(output.count - body)
-        section.sum = fathom_hash(UnsafeRawBufferPointer(rebasing: output.bytes[body...]))
+        section.sum = hashOf(UnsafeRawBufferPointer(rebasing: output.bytes[body...]))
         section.header_sum = section.rightSum
         output.store(section, at: start)
         output.append(zeros: -output.count & 7)
@@ -195,7 +195,7 @@ final class FrameEncoder {
 extension fathom_packed_section {
     /// The right `header_sum`.
     var rightSum: UInt64 {
-        withUnsafeBytes(of: self) { fathom_hash(UnsafeRawBufferPointer(rebasing: $0.dropLast(8))) }
+        withUnsafeBytes(of: self) { hashOf(UnsafeRawBufferPointer(rebasing: $0.dropLast(8))) }
     }
 
     /// The size of a column, in bytes.
@@ -217,4 +217,5 @@ extension fathom_packed_chunk {
     var room: Int { (Int(held) + 7) & ~7 }
 }
 
-func fathom_hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 { fathom_hash(bytes.baseAddress, bytes.count) }
+/// XXH64 of `bytes`.
+func hashOf(_ bytes: UnsafeRawBufferPointer) -> UInt64 { fathom_hash(bytes.baseAddress, bytes.count) }

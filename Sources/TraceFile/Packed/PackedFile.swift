@@ -196,7 +196,7 @@ final class PackedFile {
 extension fathom_packed_header {
     /// The right `sum`.
     var rightSum: UInt64 {
-        withUnsafeBytes(of: self) { fathom_hash(UnsafeRawBufferPointer(rebasing: $0.dropLast(8))) }
+        withUnsafeBytes(of: self) { hashOf(UnsafeRawBufferPointer(rebasing: $0.dropLast(8))) }
     }
 }
 

@@ -14,7 +14,7 @@ public struct SourceArchive {
         let start = Self.magic.utf8.count + 8
         guard bytes.count >= start, bytes.starts(with: Self.magic.utf8),
             case var rest = UnsafeRawBufferPointer(rebasing: bytes[start...]),
-            bytes.loadUnaligned(fromByteOffset: start - 8, as: UInt64.self) == fathom_hash(rest)
+            bytes.loadUnaligned(fromByteOffset: start - 8, as: UInt64.self) == hashOf(rest)
         else { return nil }
         func take(_ size: Int) -> UnsafeRawBufferPointer? {
             guard size <= rest.count else { return nil }
@@ -38,7 +38,7 @@ public struct SourceArchive {
             content += path
             content += text
         }
-        let sum = content.withUnsafeBytes(fathom_hash)
+        let sum = content.withUnsafeBytes(hashOf)
         return Array(Self.magic.utf8) + withUnsafeBytes(of: sum) { Array($0) } + content
     }
 }

@@ -39,7 +39,7 @@ import Testing
             header.kind = UInt8(FATHOM_CHUNK_RECORDS)
             (header.thread, header.sequence, header.path_count, header.depth) = (1, UInt64(index), UInt32(paths), 5)
             header.used = UInt32(payload.count)
-            header.seal(payloadSum: payload.withUnsafeBytes(fathom_hash))
+            header.seal(payloadSum: payload.withUnsafeBytes(hashOf))
             return (header, payload)
         }
     }
@@ -110,10 +110,10 @@ import Testing
         #expect(read(entry, file) == nil)
         bytes.withUnsafeBytes { bytes in
             let body = UnsafeRawBufferPointer(rebasing: bytes[start..<start + Int(entry.section.size)])
-            entry.section.sum = fathom_hash(body)
+            entry.section.sum = hashOf(body)
             let heads = min(entry.section.size(ofColumn: 0), body.count)
             entry.section.head_sum = UInt32(
-                truncatingIfNeeded: fathom_hash(UnsafeRawBufferPointer(rebasing: body[..<heads])))
+                truncatingIfNeeded: hashOf(UnsafeRawBufferPointer(rebasing: body[..<heads])))
         }
         // It is something or nothing, but it ends.
         _ = read(entry, file)

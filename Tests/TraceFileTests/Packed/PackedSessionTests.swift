@@ -30,7 +30,7 @@ import Testing
                 let chunk = thread.chunks[index], isIntact = thread.payloadIsIntact(ofChunk: index)
                 lines.append(
                     "\(chunk.offset) \(chunk.sequence) \(chunk.payload.count) \(chunk.isTruncated) \(isIntact) "
-                        + (isIntact ? "\(fathom_hash(chunk.payload))" : ""))
+                        + (isIntact ? "\(hashOf(chunk.payload))" : ""))
                 thread.release(chunk: index)
             }
         }

@@ -34,8 +34,8 @@ struct SessionOptions: ParsableArguments {
 
     private static func looksLikePath(_ word: String) -> Bool {
         let isExpression = word.count > 1 && word.hasPrefix("/") && word.hasSuffix("/")
-        return word.isEmpty || word.hasSuffix(".fathom") || word.hasSuffix(".fathomz") || word.contains("/") && !isExpression
-            || access(word, F_OK) == 0 || Session.exists(at: word + ".fathom")
+        return word.isEmpty || [".fathom", ".fathomz"].contains(where: word.hasSuffix)
+            || word.contains("/") && !isExpression || access(word, F_OK) == 0 || Session.exists(at: word + ".fathom")
     }
 
     /// The session as it is asked for. Bad usage is reported before a bad session.
