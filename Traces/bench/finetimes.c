@@ -1,5 +1,5 @@
-// finetimes TRACE STEP: gives a plain log times as a finer clock would have told them. Each moment gets 0 to STEP - 1 ticks added at
-// random, and all sums hold again. Times that are as long as a record can tell stay as they are.
+// finetimes TRACE STEP: gives a plain log times as a finer clock would have told them. Each moment gets 0 to STEP - 1
+// ticks added at random, and all sums hold again. Times that are as long as a record can tell stay as they are.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
