@@ -23,12 +23,12 @@ struct fathom_packed_header {
 };
 FATHOM_SIZE(fathom_packed_header, 32);
 
-#define FATHOM_SECTION_FRAME 1u   // chunks
-#define FATHOM_SECTION_FILE 2u    // a piece of a file of the session
-#define FATHOM_SECTION_GAP 3u     // bytes of the log that are no chunks
-#define FATHOM_SECTION_INDEX 4u   // what the sections before it are, and the headers of all chunks
-#define FATHOM_SECTION_END 5u     // the last bytes of a file: where the index is
-#define FATHOM_SECTION_LOST 6u   // nothing: `whole` bytes at `place` were no section in the file that this was packed from
+#define FATHOM_SECTION_FRAME 1u  // chunks
+#define FATHOM_SECTION_FILE 2u   // a piece of a file of the session
+#define FATHOM_SECTION_GAP 3u    // bytes of the log that are no chunks
+#define FATHOM_SECTION_INDEX 4u  // what the sections before it are, and the headers of all chunks
+#define FATHOM_SECTION_END 5u    // the last bytes of a file: where the index is
+#define FATHOM_SECTION_LOST 6u   // nothing: where this was packed, `whole` bytes at `place` were no section
 
 // The columns of a frame. Two halves have a column each of what happened, of the times, and of the rest.
 #define FATHOM_COLUMN_HEADS 0u

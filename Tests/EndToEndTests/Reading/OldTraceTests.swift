@@ -41,7 +41,7 @@ import Testing
             #expect(!views.isEmpty)
             for view in views {
                 let file = String(view.map { $0.isASCII && $0.isLowercase ? $0 : "-" })
-                let file = "\(session)/session.fathomz", read = access(file, F_OK) == 0 ? file : session
+                let packed = "\(session)/session.fathomz", read = access(packed, F_OK) == 0 ? packed : session
                 let shown = try Fathom.run(view.split(separator: " ").map(String.init) + [read])
                 #expect(shown.status == 0 && shown.stderr.isEmpty, "\(kind), \(view): \(shown.stderr)")
                 #expect(shown.stdout == (try run("cat", ["\(session)/\(file).txt"])).stdout, "\(kind), \(view)")
