@@ -87,8 +87,8 @@ public enum SessionNames {
         }
     }
 
-    /// From this size on, in bytes, a log may be longer to read than all names are to write.
-    private static let largeLog = 64 << 20
+    /// From this size on, in bytes, a log may be longer to read than all names are to write; a packed one takes longer.
+    private static func largeLog(isPacked: Bool) -> Int { isPacked ? 16 << 20 : 64 << 20 }
     /// All names may take this part of a recording, or so many bytes of one that is small because it is packed.
     private static let part = 100, least = 1 << 20
 
@@ -98,7 +98,7 @@ public enum SessionNames {
         of sessions: [Session], _ files: [ModuleIdentity: ModuleSource]
     ) -> [KeptModule]? {
         guard let plainSize = sessions.map(\.plainLogSize).min(), let size = sessions.map(\.logSize).min(),
-            plainSize >= largeLog,
+            plainSize >= largeLog(isPacked: sessions.contains(where: \.isPacked)),
             sessions.allSatisfy({ session in
                 session.content == .calls && session.description?.waitSources == nil
                     && session.processes.allSatisfy { $0.start == nil }

@@ -152,5 +152,12 @@ struct ContainerTests {
             Root.enter + [root, "/opt/fathom/lib/ld.so", "--library-path", "/opt/fathom/lib", "/opt/fathom/fathom"]
         let away = try SessionViews("s.fathom", in: root, fathom: fathom, more: more)
         #expect(away.differences(from: home) == [])
+        guard program == .cxx else { return }
+        #expect(try Fathom.run(["pack", "s.fathom"], workingDirectory: directory.path).status == 0)
+        let packed = try SessionViews("s.fathomz", in: directory.path, more: more)
+        #expect(packed.count == home.count)
+        _ = try run("cp", ["-a", directory.file("s.fathomz"), root])
+        let packedAway = try SessionViews("s.fathomz", in: root, fathom: fathom, more: more)
+        #expect(packedAway.differences(from: packed) == [])
     }
 }

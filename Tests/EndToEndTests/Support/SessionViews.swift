@@ -39,13 +39,12 @@ struct SessionViews {
         }
         for format in try Self.formats() {
             let output = try Self.run(
-                fathom + ["export", name, "--format", format, "-o", "\(name)/x.\(format)"], name, in: directory)
+                fathom + ["export", name, "--format", format, "-o", "x.\(format)"], name, in: directory)
             // The fleet's tables are a directory.
             let sums = try TestSupport.run(
                 "sh",
                 [
-                    "-c", "cd \"$1\" && find x.* -type f | sort | xargs -r sha256sum; rm -rf x.*", "sh",
-                    "\(directory)/\(name)",
+                    "-c", "cd \"$1\" && find x.* -type f | sort | xargs -r sha256sum; rm -rf x.*", "sh", directory,
                 ])
             let sum = sums.stdout
             shown.append(("export --format \(format)", "\(output.status)\n\(output.stderr)\(sum)"))

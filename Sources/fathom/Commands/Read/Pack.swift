@@ -14,8 +14,7 @@ struct Pack: ParsableCommand {
             """,
         examples: [
             ("fathom pack prog.fathom", "Makes prog.fathomz."),
-            ("fathom pack prog.fathom --sources -o /tmp/p.fathomz", "Adds the source files, for browse."),
-            ("fathom tree prog.fathomz -t 1ms", "Reads it."),
+            ("fathom pack prog.fathom --sources -o all.fathomz", "Adds the source files, which browse shows then."),
         ])
 
     @Argument(

@@ -8,7 +8,10 @@ struct Unpack: ParsableCommand {
         abstract: "Make a session directory of a packed session again.",
         usage: "fathom unpack [<options>] <session>",
         discussion: "Every record is as it was, byte by byte. No command needs this: all of them read packed sessions.",
-        examples: [("fathom unpack prog.fathomz -o prog.fathom", "Makes the directory prog.fathom.")])
+        examples: [
+            ("fathom unpack prog.fathomz", "Makes the directory prog.fathom."),
+            ("fathom unpack prog.fathomz -o plain.fathom", "Makes it under that name."),
+        ])
 
     @Argument(
         help: ArgumentHelp("A packed session, or one that was recorded with --compress.", valueName: "session"),
