@@ -44,6 +44,7 @@ public final class GrowingSession {
     ///   - step: as long as so many bytes of the log were not read, what is in the buffers does not count: it comes behind them.
     /// - Throws: ``TraceFileError`` when there is no log.
     public init(_ session: Session, step: Int = 16 << 20) throws(TraceFileError) {
+        if session.place.isPacked { throw .doesNotGrow(path: session.path) }
         self.step = step
         path = session.path
         clock = session.clock

@@ -14,6 +14,8 @@ public enum TraceFileError: Error, Equatable {
     case notAFile(path: String)
     /// The session was written in a format that is not known here, most likely a newer one.
     case unsupportedVersion(path: String, found: UInt32, supported: UInt32)
+    /// The session is one packed file, and what follows recordings as they grow does not read it.
+    case doesNotGrow(path: String)
     /// Neither the log nor the buffers have an intact file header.
     case noHeader(path: String)
 }
@@ -24,7 +26,7 @@ extension TraceFileError {
         switch self {
         case .unreadable(_, let number): String(cString: strerror(number))
         case .notAFile: "not a plain file"
-        case .notASession, .notRecorded, .forbidden, .unsupportedVersion, .noHeader: description
+        case .notASession, .notRecorded, .forbidden, .unsupportedVersion, .noHeader, .doesNotGrow: description
         }
     }
 }
@@ -42,6 +44,7 @@ extension TraceFileError: CustomStringConvertible {
             found > supported
                 ? "\(path): recorded by a newer Fathom, in format \(found); this one reads formats up to \(supported)"
                 : "\(path): format \(found), which there is not; this Fathom reads formats up to \(supported)"
+        case .doesNotGrow(let path): "\(path): packed, and so it does not grow: fathom unpack makes a directory of it"
         case .noHeader(let path): "\(path): nothing readable: no intact file header in its trace or buffers"
         }
     }

@@ -31,7 +31,7 @@ public final class Steering {
         self.descriptor = descriptor
         guard descriptor >= 0 else {
             let reason = errno
-            if reason == ENOENT { throw .isOver(path: directory) }
+            if reason == ENOENT || Session.isPacked(directory) { throw .isOver(path: directory) }
             if reason == EACCES, let owner = Steering.stranger(owning: file) {
                 throw .belongsTo(what: directory, user: owner)
             }
