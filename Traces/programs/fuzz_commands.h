@@ -1,4 +1,5 @@
-// The commands by which fuzzers read sessions; WHOLE stands for the session that is not damaged.
+// What the fuzzers of sessions share: the commands that read them, where WHOLE stands for the session that is not
+// damaged, and the search for what to change. fuzz.h comes first.
 
 #pragma once
 
@@ -35,3 +36,15 @@ static const char *const commands[] = {
     "flame --time-order -o -",
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
+
+// The offset of a random header that begins with `magic`, at a multiple of 8, with room for `size` bytes; 0 where there
+// is none.
+static size_t find_header(struct bytes file, uint32_t magic, size_t size) {
+    size_t found = 0, count = 0;
+    for (size_t at = 0; at + size <= file.size; at += 8) {
+        uint32_t word;
+        memcpy(&word, file.start + at, sizeof word);
+        if (word == magic && below(++count) == 0) found = at;
+    }
+    return found;
+}

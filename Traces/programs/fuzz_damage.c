@@ -14,13 +14,7 @@ static struct bytes whole[FILES];
 
 // The offset of a random chunk's header.
 static size_t find_chunk(struct bytes file) {
-    size_t found = 0, count = 0;
-    for (size_t at = 0; at + sizeof(struct fathom_chunk) <= file.size; at += 8) {
-        uint32_t magic;
-        memcpy(&magic, file.start + at, sizeof magic);
-        if (magic == FATHOM_CHUNK_MAGIC && below(++count) == 0) found = at;
-    }
-    return found;
+    return find_header(file, FATHOM_CHUNK_MAGIC, sizeof(struct fathom_chunk));
 }
 
 // Changes a field of a file or chunk header, or a few words of a payload, and makes the sums hold.

@@ -9,13 +9,7 @@
 
 // The offset of a random section.
 static size_t find_section(struct bytes file) {
-    size_t found = 0, count = 0;
-    for (size_t at = 0; at + sizeof(struct fathom_packed_section) <= file.size; at += 8) {
-        uint32_t magic;
-        memcpy(&magic, file.start + at, sizeof magic);
-        if (magic == FATHOM_SECTION_MAGIC && below(++count) == 0) found = at;
-    }
-    return found;
+    return find_header(file, FATHOM_SECTION_MAGIC, sizeof(struct fathom_packed_section));
 }
 
 // Changes fields of the header, or of a section and what is in it, and makes the sums hold.

@@ -281,7 +281,6 @@ public final class TracedThread {
     /// Has the payload of chunk `index` in memory, until this is asked for two others or ``release(chunk:)`` is called.
     ///
     /// - Returns: Whether there is something to read. It may not be intact yet.
-    @discardableResult
     public func hold(chunk index: Int) -> Bool {
         guard case .packed(let log)? = log, case let chunk = chunks[index], chunk.isLogged, !chunk.payload.isEmpty
         else {

@@ -21,6 +21,7 @@ public struct UnusedQuery {
         var called = CalledFunctions()
         var warnings: [String] = []
         for session in sessions { warnings += try called.add(session, options, listener) }
+        let changed = Set(sessions.flatMap(\.changedModules))
         var (defined, unknown): ([DefinedFunction], Int) = ([], 0)
         var (isFound, hasEntries) = (false, false)
         for found in called.modules.sorted(by: { $0.identity.path < $1.identity.path }) {
@@ -28,7 +29,7 @@ public struct UnusedQuery {
             guard module.map({ $0.matches(path) || $0.matches(PathText.name(path)) }) ?? true else { continue }
             do throws(SymbolProblem) {
                 let inventory = try UnusedQuery.inventory(
-                    found, isChanged: sessions.contains { $0.changedModules.contains(found.identity) }, options)
+                    found, isChanged: changed.contains(found.identity), options)
                 guard inventory.hasHooks else { continue }
                 isFound = true
                 if found.hasEntries { hasEntries = true }
