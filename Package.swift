@@ -103,7 +103,8 @@ let package = Package(
             swiftSettings: strict),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
-            name: "TraceExport", dependencies: ["CZlib", "CZstd", "TraceAnalysis", "TraceHistory", "TraceText"],
+            name: "TraceExport",
+            dependencies: ["CZlib", "CZstd", "TraceAnalysis", "TraceHistory", "TraceQuery", "TraceText"],
             swiftSettings: strict),
 
         // Runs by the thousand: what they added up to, and what changed from one to the next.
@@ -187,7 +188,8 @@ let package = Package(
             name: "TraceHistoryTests", dependencies: ["TraceHistory", "TraceAnalysis", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "TraceExportTests", dependencies: ["TraceExport", "TraceHistory", "TraceReports", "TestSupport"],
+            name: "TraceExportTests",
+            dependencies: ["TraceExport", "TraceHistory", "TraceQuery", "TraceReports", "TestSupport"],
             swiftSettings: strict),
         .testTarget(name: "TraceSymbolsTests", dependencies: ["TraceSymbols", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceBuildTests", dependencies: ["TraceBuild", "TestSupport"], swiftSettings: strict),

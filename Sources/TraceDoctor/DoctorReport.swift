@@ -1,17 +1,30 @@
 public import TraceText
 
 /// A diagnosis as people and programs read it.
-public struct DoctorReport {
+public struct DoctorReport: Report {
     private let diagnosis: Diagnosis
 
-    public init(_ diagnosis: Diagnosis) { self.diagnosis = diagnosis }
+    private let width: Int?
+    private let isColoured: Bool
 
-    /// Writes a line for each finding, and below it how to change what is not as it could be.
-    ///
     /// - Parameters:
     ///   - width: the columns of a line, which is broken between words; nil for any number.
     ///   - isColoured: whether states stand out by terminal escapes.
-    public func writeText(to writer: ByteWriter, width: Int? = nil, isColoured: Bool = false) {
+    public init(_ diagnosis: Diagnosis, width: Int? = nil, isColoured: Bool = false) {
+        self.diagnosis = diagnosis
+        self.width = width
+        self.isColoured = isColoured
+    }
+
+    public func write(_ format: ReportFormat, to writer: ByteWriter) {
+        switch format {
+        case .text: writeText(to: writer)
+        case .json: writeJSON(to: writer)
+        }
+    }
+
+    /// Writes a line for each finding, and below it how to change what is not as it could be.
+    private func writeText(to writer: ByteWriter) {
         let widest = diagnosis.findings.map(\.subject.count).max() ?? 0
         let column = DoctorReport.stateWidth + 2 + widest + 2
         func fitted(_ text: String, _ column: Int) -> String {
@@ -33,7 +46,7 @@ public struct DoctorReport {
     private static let stateWidth = Finding.State.limited.rawValue.count
 
     /// An object with the findings.
-    public func writeJSON(to writer: ByteWriter) {
+    private func writeJSON(to writer: ByteWriter) {
         writer.write("{\"ok\":\(diagnosis.isWell),\"findings\":[")
         for (index, finding) in diagnosis.findings.enumerated() {
             writer.write(index == 0 ? "\n{\"subject\":" : ",\n{\"subject\":" as StaticString)

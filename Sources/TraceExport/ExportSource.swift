@@ -1,16 +1,16 @@
-public import TraceAnalysis
+internal import TraceAnalysis
 public import TraceFile
+public import TraceQuery
 
 /// What is exported: the calls of some threads of a session that a filter keeps.
 public struct ExportSource {
-    public let session: Session
-    let resolver: FunctionResolver
-    let selection: [(process: TracedProcess, threads: [TracedThread])]
-    let filter: TreeFilter
+    /// The session, and which of its calls.
+    public let query: SessionQuery
+    let selection: [ThreadSelection.Selected]
     /// The time to show, in ns since the session's start. What lies outside is not shown, and calls that reach outside
     /// are cut.
     let window: Range<UInt64>?
-    private let onProgress: (Double) -> Void
+    private let sums: AggregateQuery
     private let known = Known()
 
     /// What has been read, so that it is read only once.
@@ -19,18 +19,31 @@ public struct ExportSource {
         var groups: [CallPathTree]?
     }
 
-    /// - Parameter onProgress: told what part of a reading is done, 0...1, and 1 at its end. An export may take several.
-    public init(
-        _ session: Session, resolver: FunctionResolver,
-        selection: [(process: TracedProcess, threads: [TracedThread])], filter: TreeFilter = TreeFilter(),
-        window: Range<UInt64>? = nil, onProgress: @escaping (Double) -> Void = { _ in }
-    ) {
-        self.session = session
-        self.resolver = resolver
+    /// The calls of a query, whose threads are selected now.
+    public init(_ query: SessionQuery) throws(QueryError) {
+        self.init(query, try query.selected(), window: nil)
+    }
+
+    private init(_ query: SessionQuery, _ selection: [ThreadSelection.Selected], window: Range<UInt64>?) {
+        self.query = query
         self.selection = selection
-        self.filter = filter
         self.window = window
-        self.onProgress = onProgress
+        sums = AggregateQuery(query, of: selection.flatMap(\.threads))
+    }
+
+    public var session: Session { query.session }
+    var filter: TreeFilter { query.filter }
+    var functions: FunctionTable { query.functions }
+
+    /// What is to be said once the calls have been exported.
+    ///
+    /// - Parameter isWhole: whether all were, so that it is known which patterns match nothing.
+    public func answer(_ written: UInt64, isWhole: Bool = true) -> Answer<UInt64> {
+        Answer(
+            written,
+            warnings: query.warnings(of: selection.flatMap(\.threads))
+                + (isWhole && written > 0 ? query.unmatchedPatterns : []),
+            emptiness: written > 0 ? nil : query.emptiness, sessions: [session])
     }
 
     /// The modules of the selected processes, each where it lay in the first process that had it.
@@ -43,14 +56,8 @@ public struct ExportSource {
 
     /// The calls of this source in `window` alone.
     func part(_ window: Range<UInt64>) -> ExportSource {
-        var filter = filter
-        filter.from = max(filter.from, window.lowerBound)
-        filter.to = min(filter.to, window.upperBound)
-        return ExportSource(
-            session, resolver: resolver, selection: selection, filter: filter, window: window, onProgress: onProgress)
+        ExportSource(query.part(window), selection, window: window)
     }
-
-    var functions: FunctionTable { resolver.functions }
 
     /// Shows every call to `writer`, track by track.
     ///
@@ -58,25 +65,18 @@ public struct ExportSource {
     func write<Writer: TrackWriter>(to writer: inout Writer, limit: ViewerLimit? = nil) -> ExportSummary {
         var layout = TreeLayout()
         layout.folds = false
-        let progress = ReadingProgress(of: selection.flatMap(\.threads), report: onProgress)
-        let tree = CallTree(of: session, resolver: resolver, filter: filter, layout: layout, progress: progress)
         var visitor = TrackVisitor(writer, limit: limit, window: window)
-        tree.walk(selection, &visitor)
-        progress.end()
+        CallsQuery(query, of: selection, layout: layout).walk(&visitor)
         writer = visitor.writer
         return visitor.summary
     }
 
-    private var aggregation: Aggregation {
-        Aggregation(of: session, resolver: resolver, filter: filter, onProgress: onProgress)
-    }
-
     /// The call paths of all calls together, kept for the next time.
     ///
-    /// - Complexity: O(records), shared out over all cores; memory is O(call paths).
+    /// - Complexity: O(call paths) where the sums are kept beside the session; otherwise O(records), shared out over all cores.
     func callPaths() -> CallPathTree {
         if let paths = known.callPaths { return paths }
-        let paths = aggregation.tree(of: selection.flatMap(\.threads))
+        let paths = sums.anyTree()
         known.callPaths = paths
         return paths
     }
@@ -94,7 +94,8 @@ public struct ExportSource {
         var kept: [CallPathTree] = []
         var room = ExportSource.keptPaths
         for group in groups {
-            let tree = aggregation.tree(of: group.threads)
+            // All that there is may be kept beside the session.
+            let tree = groups.count == 1 ? callPaths() : sums.tree(of: group.threads)
             if !tree.paths.isEmpty { body(group, tree) }
             room -= tree.paths.count
             if room >= 0 { kept.append(tree) } else { kept = [] }

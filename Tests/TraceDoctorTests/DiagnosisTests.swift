@@ -144,7 +144,7 @@ import TraceText
         facts.sharedMemory = .init(size: 64_000_000, free: 64_000_000)
         facts.compilers.append(.init(name: "clang", path: "/opt/clang/bin/clang", hasHooks: false))
         facts.program = Self.program { $0.hasLines = false }
-        let shown = ByteWriter.bytes { DoctorReport(Diagnosis(facts)).writeText(to: $0, width: width) }
+        let shown = ByteWriter.bytes { DoctorReport(Diagnosis(facts), width: width).write(.text, to: $0) }
         let text = String(decoding: shown, as: UTF8.self)
         #expect(text.split(separator: "\n").allSatisfy { String($0).columns <= width }, "\(text)")
         let folder = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined()
@@ -158,14 +158,16 @@ import TraceText
         var facts = Self.well
         facts.clockSource = "hpet"
         facts.counterIsTrusted = false
-        let report = DoctorReport(Diagnosis(facts))
-        let wide = String(decoding: ByteWriter.bytes { report.writeText(to: $0) }, as: UTF8.self)
-        let narrow = String(decoding: ByteWriter.bytes { report.writeText(to: $0, width: 60) }, as: UTF8.self)
+        func report(width: Int? = nil, isColoured: Bool = false) -> DoctorReport {
+            DoctorReport(Diagnosis(facts), width: width, isColoured: isColoured)
+        }
+        let wide = String(decoding: ByteWriter.bytes { report().write(.text, to: $0) }, as: UTF8.self)
+        let narrow = String(decoding: ByteWriter.bytes { report(width: 60).write(.text, to: $0) }, as: UTF8.self)
         let lines = narrow.split(separator: "\n")
         #expect(lines.allSatisfy { $0.count <= 60 } && lines.count > wide.split(separator: "\n").count, "\(narrow)")
         func words(_ text: String) -> [Substring] { text.split { " \n".contains($0) } }
         #expect(words(narrow) == words(wide))
-        let coloured = ByteWriter.bytes { report.writeText(to: $0, isColoured: true) }
+        let coloured = ByteWriter.bytes { report(isColoured: true).write(.text, to: $0) }
         let text = String(decoding: coloured, as: UTF8.self)
         #expect(text.contains("\u{1b}[33mlimited\u{1b}[0m  clock") && text.contains("\u{1b}[32mok\u{1b}[0m       disk"))
     }
@@ -175,8 +177,8 @@ import TraceText
         facts.missingParts = ["/a\"b/libfathom.so"]
         let bytes = ByteWriter.bytes { writer in
             let report = DoctorReport(Diagnosis(facts))
-            report.writeText(to: writer)
-            report.writeJSON(to: writer)
+            report.write(.text, to: writer)
+            report.write(.json, to: writer)
         }
         let text = String(decoding: bytes, as: UTF8.self)
         #expect(

@@ -1,6 +1,7 @@
 import TestSupport
 import TraceAnalysis
 import TraceFile
+import TraceQuery
 import TraceReports
 import TraceText
 
@@ -50,9 +51,9 @@ struct ExportFixture {
             ResolvedFunction(
                 name: names[Int(address / 16) - 1], module: module?.path, file: "program.c", line: Int(address / 16))
         })
-        return ExportSource(
-            session, resolver: FunctionResolver(functions),
-            selection: session.processes.map { ($0, $0.threads) }, filter: filter)
+        var options = QueryOptions()
+        options.filter = filter
+        return try! ExportSource(SessionQuery(session, options, functions: functions))
     }
 
     /// The file, and what is said of it.

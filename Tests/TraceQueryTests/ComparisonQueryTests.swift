@@ -7,8 +7,8 @@ import TraceText
 @Suite struct ComparisonQueryTests {
     private func compare(
         _ before: [QueryFixture], _ after: [QueryFixture], _ options: QueryOptions = QueryOptions()
-    ) throws -> ComparisonQuery {
-        try ComparisonQuery(
+    ) throws -> Answer<SessionComparison> {
+        try ComparisonQuery.changes(
             before: before.map { try $0.session() }, after: after.map { try $0.session() }, options,
             SessionComparison.Options())
     }
@@ -16,7 +16,7 @@ import TraceText
     @Test func sidesAreKeptApart() throws {
         let (one, two, three) = (try QueryFixture(), try QueryFixture(lost: 3), try QueryFixture())
         let query = try compare([one], [two, three])
-        #expect(query.comparison.runsBefore == 1 && query.comparison.runsAfter == 2)
+        #expect(query.content.runsBefore == 1 && query.content.runsAfter == 2)
         #expect(query.warnings == ["3 calls left no record; their time is in their callers' self time"])
     }
 

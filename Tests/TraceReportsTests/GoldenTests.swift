@@ -116,7 +116,7 @@ import TraceText
     }
 
     @Test func dump() throws {
-        for (format, name) in [(DumpReport.Format.text, "dump.txt"), (.jsonLines, "dump.jsonl")] {
+        for (format, name) in [(DumpReport.Format.text, "dump.txt"), (.jsonl, "dump.jsonl")] {
             try expect(
                 ByteWriter.bytes { writer in
                     let report = DumpReport(
@@ -136,8 +136,8 @@ import TraceText
             blank(
                 ByteWriter.bytes { write(InfoReport($0, session: session, showsModules: true, checksPayloads: true)) })
         }
-        try expect(info { $0.writeText() }, "info.txt")
-        try expect(info { $0.writeJSON() }, "info.json")
+        try expect(info { $0.write(.text) }, "info.txt")
+        try expect(info { $0.write(.json) }, "info.json")
     }
 
     func expect(_ bytes: [UInt8], _ name: String) throws {

@@ -28,7 +28,7 @@ import TraceText
             return true
         }
         let report = InfoReport(output, session: session, showsModules: false, checksPayloads: true)
-        if isJSON { report.writeJSON() } else { report.writeText() }
+        if isJSON { report.write(.json) } else { report.write(.text) }
         output.flush()
         #expect(pieces.count == 2)
         #expect(
@@ -58,15 +58,15 @@ import TraceText
             }
             return String(decoding: bytes, as: UTF8.self)
         }
-        let told = try tell(checks: false) { $0.writeText() }
+        let told = try tell(checks: false) { $0.write(.text) }
         let isRead = end == 0
         #expect(told.contains("damage       \(isRead ? "1" : "none") in headers and metadata; --check"), "\(told)")
         #expect(told.contains("checksum mismatch") == isRead)
         #expect(told.contains("\ncalls        \(isRead ? 0 : 4)\n"))
-        #expect(try tell(checks: false) { $0.writeJSON() }.hasSuffix("],\"checked\":\"headers\"}\n"))
-        let checked = try tell(checks: true) { $0.writeText() }
+        #expect(try tell(checks: false) { $0.write(.json) }.hasSuffix("],\"checked\":\"headers\"}\n"))
+        let checked = try tell(checks: true) { $0.write(.text) }
         #expect(checked.contains("\ndamage       1\n") && checked.contains("checksum mismatch"))
-        #expect(try tell(checks: true) { $0.writeJSON() }.hasSuffix("],\"checked\":\"all\"}\n"))
+        #expect(try tell(checks: true) { $0.write(.json) }.hasSuffix("],\"checked\":\"all\"}\n"))
     }
 
     /// Whatever number of threads look, the same damage is told of in the same order.

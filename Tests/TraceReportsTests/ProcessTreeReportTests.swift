@@ -52,7 +52,7 @@ import TraceText
     private func text(_ change: (inout ProcessTreeReport.Options) -> Void = { _ in }) -> [Substring] {
         var options = ProcessTreeReport.Options()
         change(&options)
-        return written { ProcessTreeReport($0, tree, options: options).writeText() }.split(separator: "\n")
+        return written { ProcessTreeReport($0, tree, options: options).write(.text) }.split(separator: "\n")
     }
 
     private func written(_ write: (ByteWriter) -> Void) -> String {
@@ -92,7 +92,7 @@ import TraceText
     }
 
     @Test func everyProcessAsJSON() {
-        let json = written { ProcessTreeReport($0, tree).writeJSON() }
+        let json = written { ProcessTreeReport($0, tree).write(.json) }
         #expect(json.split(separator: "\"pid\":").count == 9)
         #expect(
             json.contains(

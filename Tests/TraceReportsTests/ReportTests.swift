@@ -12,49 +12,52 @@ extension GoldenTests {
             of: session.processes.flatMap(\.threads))
     }
 
-    private func written(_ format: Report.Format, _ report: Report) -> [UInt8] {
+    private func written(_ format: TableReport.Format, _ report: TableReport) -> [UInt8] {
         ByteWriter.bytes { report.write(format, to: $0) }
     }
 
-    @Test(arguments: [(Report.Format.text, "report.txt"), (.json, "report.json"), (.csv, "report.csv")])
-    func functions(_ format: Report.Format, _ name: String) throws {
+    @Test(arguments: [(TableReport.Format.text, "report.txt"), (.json, "report.json"), (.csv, "report.csv")])
+    func functions(_ format: TableReport.Format, _ name: String) throws {
         let tree = callPaths()
-        try expect(written(format, Report(.functions, tree.rows(by: .function), of: tree)), name)
+        try expect(written(format, TableReport(SummedRows(.functions, tree.rows(by: .function), of: tree))), name)
     }
 
     @Test(arguments: [
-        (Report.Format.text, "report-paths.txt"), (.json, "report-paths.json"), (.csv, "report-paths.csv"),
+        (TableReport.Format.text, "report-paths.txt"), (.json, "report-paths.json"), (.csv, "report-paths.csv"),
     ])
-    func paths(_ format: Report.Format, _ name: String) throws {
+    func paths(_ format: TableReport.Format, _ name: String) throws {
         let tree = callPaths()
         try expect(
-            written(format, Report(.paths, tree.rows(by: .path), of: tree, order: .number(.calls), limit: 4)), name)
+            written(format, TableReport(SummedRows(pathsOf: tree), order: .number(.calls), limit: 4)), name)
     }
 
-    @Test(arguments: [(Report.Format.text, "report-threads.txt"), (.json, "report-threads.json")])
-    func threads(_ format: Report.Format, _ name: String) throws {
+    @Test(arguments: [(TableReport.Format.text, "report-threads.txt"), (.json, "report-threads.json")])
+    func threads(_ format: TableReport.Format, _ name: String) throws {
         let threads = session.processes.flatMap(\.threads)
         let aggregation = Aggregation(of: session, resolver: resolver, filter: TreeFilter())
         let rows = aggregation.threadSums(of: threads).map { $0.row(cost: nil) }
-        try expect(written(format, Report(.threads, rows, of: aggregation.tree(of: []))), name)
+        try expect(written(format, TableReport(SummedRows(.threads, rows, of: aggregation.tree(of: [])))), name)
     }
 
-    @Test(arguments: [(Report.Format.text, "report-processes.txt"), (.json, "report-processes.json")])
-    func processes(_ format: Report.Format, _ name: String) throws {
+    @Test(arguments: [(TableReport.Format.text, "report-processes.txt"), (.json, "report-processes.json")])
+    func processes(_ format: TableReport.Format, _ name: String) throws {
         let sums = Aggregation(of: session, resolver: resolver, filter: TreeFilter())
             .threadSums(of: session.processes.flatMap(\.threads))
         let rows = ThreadSums.processRows(sums, cost: nil)
         try expect(
-            written(format, Report(.processes, rows, functions: resolver.functions, cost: nil, dropped: CallSum())),
+            written(
+                format,
+                TableReport(SummedRows(.processes, rows, functions: resolver.functions, cost: nil, dropped: CallSum()))),
             name)
     }
 
     @Test(arguments: [
-        (Report.Format.text, "report-corrected.txt"), (.json, "report-corrected.json"), (.csv, "report-corrected.csv"),
+        (TableReport.Format.text, "report-corrected.txt"), (.json, "report-corrected.json"),
+        (.csv, "report-corrected.csv"),
     ])
-    func corrected(_ format: Report.Format, _ name: String) throws {
+    func corrected(_ format: TableReport.Format, _ name: String) throws {
         let tree = callPaths(TracingCost(perCall: 20))
-        try expect(written(format, Report(.functions, tree.rows(by: .function), of: tree)), name)
+        try expect(written(format, TableReport(SummedRows(.functions, tree.rows(by: .function), of: tree))), name)
     }
 
     @Test func correctedGraph() throws {
@@ -69,16 +72,17 @@ extension GoldenTests {
 
     @Test func aCostTooLittleToMeasureIsSaid() {
         let tree = callPaths(TracingCost(perCall: 0))
-        let text = String(decoding: written(.text, Report(.functions, [], of: tree)), as: UTF8.self)
+        let text = String(decoding: written(.text, TableReport(SummedRows(.functions, [], of: tree))), as: UTF8.self)
         #expect(text.contains("(times corrected by nothing: tracing cost too little to be measured)"))
     }
 
     @Test func filesModulesCallersAndCallees() throws {
         let tree = callPaths()
         let reports = try [
-            Report(.files, tree.rows(by: .file), of: tree), Report(.modules, tree.rows(by: .module), of: tree),
-            Report(.callers, tree.rows(callersOf: [Pattern("work")]), of: tree),
-            Report(.callees, tree.rows(calleesOf: [Pattern("main")]), of: tree, order: .name),
+            TableReport(SummedRows(.files, tree.rows(by: .file), of: tree)),
+            TableReport(SummedRows(.modules, tree.rows(by: .module), of: tree)),
+            TableReport(SummedRows(.callers, tree.rows(callersOf: [Pattern("work")]), of: tree)),
+            TableReport(SummedRows(.callees, tree.rows(calleesOf: [Pattern("main")]), of: tree), order: .name),
         ]
         try expect(reports.flatMap { written(.text, $0) + written(.json, $0) }, "report-others.txt")
     }
@@ -87,7 +91,7 @@ extension GoldenTests {
     func everyOrderKeepsEveryRow(_ order: ReportOrder) throws {
         #expect(ReportOrder(rawValue: order.rawValue)?.rawValue == order.rawValue)
         let tree = callPaths()
-        let report = Report(.functions, tree.rows(by: .function), of: tree, order: order)
+        let report = TableReport(SummedRows(.functions, tree.rows(by: .function), of: tree), order: order)
         #expect(report.rows.count == tree.rows(by: .function).count)
         if case .number(let column) = order {
             let values = report.rows.map { column.value(of: $0) }
@@ -97,7 +101,7 @@ extension GoldenTests {
 
     @Test func costHidesRowsByTheirTotal() throws {
         let tree = callPaths()
-        let rows = Report(.functions, tree.rows(by: .function), of: tree, minCost: 1500).rows
+        let rows = TableReport(SummedRows(.functions, tree.rows(by: .function), of: tree).atLeast(1500)).rows
         #expect(rows.allSatisfy { $0.total >= 1500 } && !rows.isEmpty)
     }
 

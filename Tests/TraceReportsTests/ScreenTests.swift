@@ -45,11 +45,12 @@ extension GoldenTests {
             defer { writer.flush() }
             func title(_ name: String) { writer.write("== \(name)\n") }
             title("report")
-            Report(.functions, tree.rows(by: .function), of: tree, layout: layout).write(.text, to: writer)
+            TableReport(SummedRows(.functions, tree.rows(by: .function), of: tree), layout: layout).write(
+                .text, to: writer)
             title("report, by path")
-            Report(pathsOf: tree, limit: 3, layout: layout).write(.text, to: writer)
+            TableReport(SummedRows(pathsOf: tree), limit: 3, layout: layout).write(.text, to: writer)
             title("report, by file")
-            Report(.files, tree.rows(by: .file), of: tree, layout: layout).write(.text, to: writer)
+            TableReport(SummedRows(.files, tree.rows(by: .file), of: tree), layout: layout).write(.text, to: writer)
             title("graph")
             var graphOptions = GraphText.Options()
             (graphOptions.layout, graphOptions.threshold, graphOptions.limit) = (layout, 0, 5)
@@ -74,7 +75,7 @@ extension GoldenTests {
             title("info --tree")
             var processOptions = ProcessTreeReport.Options()
             processOptions.layout = layout
-            ProcessTreeReport(writer, ProcessTree(of: session), options: processOptions).writeText()
+            ProcessTreeReport(writer, ProcessTree(of: session), options: processOptions).write(.text)
         }
     }
 

@@ -1,5 +1,6 @@
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceQuery
 
 /// A wait, and who ended it, in the own times of the two threads.
 struct EndedWait {
@@ -18,7 +19,7 @@ extension ExportSource {
     /// - Complexity: O(records).
     var endedWaits: [EndedWait] {
         let threads = selection.flatMap(\.threads).filter { $0.task == nil && !$0.isJoined }
-        let waits = Waits(of: threads, session: session, resolver: resolver, isAsked: { _ in true })
+        let waits = query.waits(of: threads).waits
         return waits.waits.compactMap { wait in
             guard let wake = wait.wake.map({ waits.wakes[$0] }), window?.contains(wake.moment) ?? true,
                 window?.contains(wait.end) ?? true

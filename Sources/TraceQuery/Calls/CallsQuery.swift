@@ -12,34 +12,27 @@ public struct CallsQuery {
     /// - Parameters:
     ///   - longest: how many of the longest calls are shown alone, the processes and threads that have them first; nil: all calls, in
     ///     the order of time.
-    ///   - onProgress: is told how far reading is, 0...1; 1 ends it.
     /// - Complexity: O(records) where the longest are asked for.
-    public init(
-        _ query: SessionQuery, layout: TreeLayout, longest: Int? = nil, onProgress: @escaping (Double) -> Void
-    ) throws(QueryError) {
-        let selection = try query.selected()
-        self.init(
-            query, selection, layout: layout, passes: longest == nil ? 1 : 2, onProgress: onProgress)
+    public init(_ query: SessionQuery, layout: TreeLayout, longest: Int? = nil) throws(QueryError) {
+        self.init(query, of: try query.selected(), layout: layout, passes: longest == nil ? 1 : 2)
         if let longest { sortByLongest(longest) }
     }
 
     /// The calls of threads that were selected before, of the longest of which no more than `most` are shown.
-    public init(
-        _ query: SessionQuery, of threads: [TracedThread], layout: TreeLayout, most: Int,
-        onProgress: @escaping (Double) -> Void
-    ) {
-        let selection = threads.map { (process: $0.process, threads: [$0]) }
-        self.init(query, selection, layout: layout, passes: 1, onProgress: onProgress)
+    public init(_ query: SessionQuery, of threads: [TracedThread], layout: TreeLayout, most: Int) {
+        self.init(query, of: threads.map { (process: $0.process, threads: [$0]) }, layout: layout)
         if callCount > UInt64(most) { _ = tree.rank(threads, limit: most) }
     }
 
-    private init(
-        _ query: SessionQuery, _ selection: [ThreadSelection.Selected], layout: TreeLayout, passes: Int,
-        onProgress: @escaping (Double) -> Void
+    /// All calls of threads that were selected before, in the order of time.
+    ///
+    /// - Parameter passes: how often the records are read.
+    public init(
+        _ query: SessionQuery, of selection: [ThreadSelection.Selected], layout: TreeLayout, passes: Int = 1
     ) {
         self.query = query
         self.selection = selection
-        progress = ReadingProgress(of: selection.flatMap(\.threads), passes: passes, report: onProgress)
+        progress = ReadingProgress(of: selection.flatMap(\.threads), passes: passes, report: query.listener.progress)
         tree = CallTree(
             of: query.session, resolver: query.resolver, filter: query.filter, layout: layout, progress: progress)
     }
@@ -54,7 +47,18 @@ public struct CallsQuery {
     public var leftOut: (of: UInt64, least: UInt64)? { tree.leftOut }
 
     /// What the recording lacks, once it has been read.
-    public var warnings: [String] { query.warnings(of: threads) }
+    var warnings: [String] { query.warnings(of: threads) }
+
+    /// What is to be said once the calls have been shown.
+    ///
+    /// - Parameters:
+    ///   - isEmpty: whether none was to be shown.
+    ///   - isWhole: whether all were shown, so that it is known which patterns match nothing.
+    public func answer(isEmpty: Bool, isWhole: Bool) -> Answer<Void> {
+        Answer(
+            (), warnings: warnings + (isWhole && !isEmpty ? query.unmatchedPatterns : []),
+            emptiness: isEmpty ? query.emptiness : nil, sessions: [query.session])
+    }
 
     /// Shows the calls, process by process.
     ///

@@ -19,13 +19,11 @@ public struct OrderQuery {
     /// The file whose functions are put in order.
     public let path: String
     public let functions: [Function]
-    public let order: FunctionOrder
     public let startPages: StartPages
     public let runs: Int
     /// How many functions that were called are not in the file.
     public let missing: Int
-    /// What the recordings lack.
-    public let warnings: [String]
+    public let answer: Answer<FunctionOrder>
 
     /// What is put in order.
     public struct Subject {
@@ -95,12 +93,11 @@ public struct OrderQuery {
         guard runs.contains(where: { !$0.isEmpty }) else { throw .nothingLeft(near: .none) }
         let order = FunctionOrder(file.functions.map(\.range), runs: runs)
         functions = order.functions.map { Function(function: file.functions[$0]) }
-        self.order = order
         startPages = StartPages(functions.map(\.range), code: file.code)
         path = subject.build ?? module.path
         self.runs = sessions.count
         self.missing = missing.count
-        self.warnings = warnings
+        answer = Answer(order, warnings: warnings, sessions: sessions)
     }
 
     /// The module that is asked for; otherwise the program of the first session, or what most calls were in.

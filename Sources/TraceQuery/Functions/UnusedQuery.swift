@@ -4,20 +4,18 @@ internal import TraceSymbols
 internal import TraceText
 
 /// Which functions of the programs that were run no session called.
-public struct UnusedQuery {
-    public let functions: UnusedFunctions
-    /// What the recordings lack, and the modules of which nothing can be said.
-    public let warnings: [String]
-
+public enum UnusedQuery {
+    /// The functions that no session called, or only few did.
+    ///
     /// - Parameters:
     ///   - sessions: each is a run; their calls are put together.
     ///   - module: only modules of this path or name.
     ///   - limit: functions that fewer sessions called are listed.
     ///   - listener: is told of what is wrong, and how far reading is.
-    public init(
-        _ sessions: [Session], _ options: QueryOptions, module: Pattern? = nil, calledByFewerThan limit: Int = 1,
+    public static func unused(
+        in sessions: [Session], _ options: QueryOptions, module: Pattern? = nil, calledByFewerThan limit: Int = 1,
         listener: QueryListener = QueryListener()
-    ) throws(QueryError) {
+    ) throws(QueryError) -> Answer<UnusedFunctions> {
         var called = CalledFunctions()
         var warnings: [String] = []
         for session in sessions { warnings += try called.add(session, options, listener) }
@@ -52,8 +50,9 @@ public struct UnusedQuery {
         if hasEntries {
             warnings.append("first calls come after inlining: a function that is only inlined has no code to be called")
         }
-        functions = UnusedFunctions(defined, unknown: unknown, runs: sessions.count, calledByFewerThan: limit)
-        self.warnings = warnings
+        return Answer(
+            UnusedFunctions(defined, unknown: unknown, runs: sessions.count, calledByFewerThan: limit),
+            warnings: warnings, sessions: sessions)
     }
 
     private static func inventory(

@@ -43,6 +43,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     case noFaults(session: String, refusal: String?)
     /// No call is known to have waited.
     case noWaits(session: String)
+    /// The thread has no calls in the time that was asked for.
+    case noCallsThen
     /// The session is not complete yet.
     case stillRecorded(session: String)
     /// A session is given more than once where each is to be evidence of its own.
@@ -83,6 +85,7 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
         case .noFaults(let session, let refusal):
             "\(session) does not tell of page faults: " + (refusal ?? "fathom record --faults records them")
         case .noWaits(let session): "\(session): no call waited, as far as is known"
+        case .noCallsThen: "the thread has no calls in that time"
         case .givenTwice(let session):
             "\(session) is given twice, which is no evidence of noise: record it again"
         }

@@ -10,24 +10,44 @@ public struct SessionQuery {
     public let functions: FunctionTable
     public let resolver: FunctionResolver
     /// What is asked for, for this session.
-    public let filter: TreeFilter
-    private let listener: QueryListener
+    public private(set) var filter: TreeFilter
+    let listener: QueryListener
     private let symbols: SymbolSource
 
     /// - Parameter listener: is told of symbols that cannot be read, as functions are asked for, and how far tasks are joined.
     public init(_ session: Session, _ options: QueryOptions, listener: QueryListener = QueryListener()) {
+        let symbols = SymbolSource(for: session, options, warn: listener.warn, progress: listener.progress)
+        self.init(session, options, symbols, symbols.functions(lines: options.lines), listener)
+        filter.hidesCompilerMade =
+            !options.rawNames && !options.showsCompilerMade && symbols.hasCompilerMade(session)
+    }
+
+    /// A session whose functions are known already.
+    public init(_ session: Session, _ options: QueryOptions, functions: FunctionTable) {
+        let symbols = SymbolSource(for: session, options, warn: { _ in }, progress: { _ in })
+        self.init(session, options, symbols, functions, QueryListener())
+    }
+
+    private init(
+        _ session: Session, _ options: QueryOptions, _ symbols: SymbolSource, _ functions: FunctionTable,
+        _ listener: QueryListener
+    ) {
         self.session = session
         self.options = options
         self.listener = listener
-        let symbols = SymbolSource(for: session, options, warn: listener.warn, progress: listener.progress)
-        var filter = options.filter
-        filter.hidesCompilerMade =
-            !options.rawNames && !options.showsCompilerMade && symbols.hasCompilerMade(session)
-        self.filter = filter
         self.symbols = symbols
-        functions = symbols.functions(lines: options.lines)
+        self.functions = functions
+        filter = options.filter
         functions.countsSamples = session.content.samplePeriod != nil
         resolver = FunctionResolver(functions)
+    }
+
+    /// The same, of some of the time, in ns since the session's start.
+    public func part(_ window: Range<UInt64>) -> SessionQuery {
+        var part = self
+        part.filter.from = max(filter.from, window.lowerBound)
+        part.filter.to = min(filter.to, window.upperBound)
+        return part
     }
 
     /// The name of the variable of `process` that is at `address`, with the offset in it; nil where that is none that has a
@@ -86,9 +106,12 @@ public struct SessionQuery {
 
     private func unmatched(_ patterns: [Pattern]) -> [Pattern] { patterns.filter(isUnmatched) }
 
+    /// Whether nothing is left out for its time.
+    var isOfAllTime: Bool { filter.from == 0 && filter.to == .max }
+
     /// Whether every function that was recorded is among ``functions``, once the recording has been read.
     private var looksAtEverything: Bool {
-        options.selection.isAll && filter.from == 0 && filter.to == .max && filter.maxDepth == .max
+        options.selection.isAll && isOfAllTime && filter.maxDepth == .max
             && filter.without.allSatisfy(isUnmatched)
     }
 

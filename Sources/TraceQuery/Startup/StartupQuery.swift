@@ -123,9 +123,7 @@ private struct StartupBuilder {
         let waits =
             session.description?.waitSources == nil
             ? nil
-            : Waits(
-                of: session.processes.flatMap(\.threads), session: session, resolver: query.resolver,
-                isAsked: { _ in true })
+            : query.waits(of: session.processes.flatMap(\.threads)).waits
         startup.advice = advice(startup, waits)
         startup.gaps = gaps(notes, moments) + startup.gaps
         return (startup, waits)

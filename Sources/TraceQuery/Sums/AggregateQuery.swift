@@ -12,7 +12,6 @@ public struct AggregateQuery {
     private let aggregation: Aggregation
     private let cache: AggregateCache?
     private let joined: JoinedThreads
-    private let listener: QueryListener
 
     public var session: Session { query.session }
     public var functions: FunctionTable { query.functions }
@@ -33,25 +32,37 @@ public struct AggregateQuery {
         _ session: Session, _ options: QueryOptions, listener: QueryListener = QueryListener()
     ) throws(QueryError) {
         let query = SessionQuery(session, options, listener: listener)
-        self.query = query
-        self.listener = listener
         if !options.takesFirstCalls { try session.requireSums(for: "this needs what all calls add up to") }
-        let isWhole = options.selection.isAll
-        let isAllTime = query.filter.from == 0 && query.filter.to == .max
+        let isAllTime = query.isOfAllTime
         if !isAllTime { try session.requireCalls(for: "--from and --to ask for moments") }
-        if isWhole {
-            recorded = session.processes.flatMap(\.threads)
+        let cost = try AggregateQuery.cost(of: session, options.times, isWhole: isAllTime)
+        if options.selection.isAll {
             let join = query.taskJoin
-            joined = JoinedThreads(session.processes.flatMap { join.threads(of: $0) })
+            self.init(
+                query, recorded: session.processes.flatMap(\.threads),
+                JoinedThreads(session.processes.flatMap { join.threads(of: $0) }), cost)
         } else {
             let chosen = try query.selected().flatMap(\.threads)
-            recorded = chosen
-            joined = JoinedThreads(chosen)
+            self.init(query, recorded: chosen, JoinedThreads(chosen), cost)
         }
-        cost = try AggregateQuery.cost(of: session, options.times, isWhole: isAllTime)
-        aggregation = AggregateQuery.aggregation(query, query.filter, cost, listener)
-        let isCached = options.usesCache && isWhole && !options.rawNames && options.symbolFiles.isEmpty
-        cache = isCached && isAllTime ? AggregateCache(session) : nil
+    }
+
+    /// What the calls of `threads`, which `query` selected, add up to. Times are as they were recorded.
+    public init(_ query: SessionQuery, of threads: [TracedThread]) {
+        self.init(query, recorded: threads, JoinedThreads(threads), nil)
+    }
+
+    private init(_ query: SessionQuery, recorded: [TracedThread], _ joined: JoinedThreads, _ cost: TracingCost?) {
+        self.query = query
+        self.recorded = recorded
+        self.joined = joined
+        self.cost = cost
+        aggregation = AggregateQuery.aggregation(query, query.filter, cost)
+        let options = query.options
+        let isCached =
+            options.usesCache && options.selection.isAll && !options.rawNames && options.symbolFiles.isEmpty
+            && query.isOfAllTime
+        cache = isCached ? AggregateCache(query.session) : nil
     }
 
     /// What is to be taken out of the times of `session`; nil for nothing.
@@ -71,11 +82,10 @@ public struct AggregateQuery {
         return cost
     }
 
-    private static func aggregation(
-        _ query: SessionQuery, _ filter: TreeFilter, _ cost: TracingCost?, _ listener: QueryListener
-    ) -> Aggregation {
+    private static func aggregation(_ query: SessionQuery, _ filter: TreeFilter, _ cost: TracingCost?) -> Aggregation {
         Aggregation(
-            of: query.session, resolver: query.resolver, filter: filter, cost: cost, onProgress: listener.progress)
+            of: query.session, resolver: query.resolver, filter: filter, cost: cost, onProgress: query.listener.progress
+        )
     }
 
     /// The call paths of all threads; throws when there is nothing to show.
@@ -86,12 +96,15 @@ public struct AggregateQuery {
     }
 
     /// The call paths of all threads; none when there is nothing to show.
-    func anyTree() -> CallPathTree {
+    public func anyTree() -> CallPathTree {
         guard let cache else { return aggregation.tree(of: threads) }
         let whole = cache.load()?.tree(functions) ?? readWhole(cache).tree
         // What is kept is as it was recorded, whatever baseline came or went.
         return (cost.map(whole.corrected) ?? whole).filtered(filter)
     }
+
+    /// The call paths of some of the threads.
+    public func tree(of threads: [TracedThread]) -> CallPathTree { aggregation.tree(of: threads) }
 
     /// Makes a row for each function, and counts what the record options left out; throws when there is nothing to show.
     public func functionRows() throws(QueryError) -> (rows: [AggregateRow], dropped: CallSum) {
@@ -141,7 +154,7 @@ public struct AggregateQuery {
     private func readWhole(
         _ cache: AggregateCache
     ) -> (tree: CallPathTree, rows: [AggregateRow], threads: [ThreadSums]) {
-        let (tree, sums) = AggregateQuery.aggregation(query, TreeFilter(), nil, listener)
+        let (tree, sums) = AggregateQuery.aggregation(query, TreeFilter(), nil)
             .sums(of: threads, rows: settings)
         let rows = settings.shown(tree).rows(by: .function)
         // What is damaged is to be told of every time.
@@ -154,7 +167,7 @@ public struct AggregateQuery {
     /// - Parameter pattern: what a function was to match.
     public func check(isEmpty: Bool, matching pattern: Pattern? = nil) throws(QueryError) {
         guard isEmpty else { return }
-        lacks.forEach(listener.warn)
+        lacks.forEach(query.listener.warn)
         if session.hasCalls, let pattern {
             throw .noFunction(pattern.text, near: NearNames(to: pattern, in: functions))
         }

@@ -3,26 +3,17 @@ public import TraceAnalysis
 public import TraceFile
 
 /// What has changed between sessions, which are read one after another.
-public struct ComparisonQuery {
-    public let comparison: SessionComparison
-    private let queries: [AggregateQuery]
-
-    /// What the recordings lack, and the filter's patterns that match nothing in any of them.
-    public var warnings: [String] {
-        let others = queries.dropLast()
-        let unmatched = queries.last?.query.unmatchedPatterns { pattern in
-            others.allSatisfy { $0.query.isUnmatched(pattern) }
-        }
-        return queries.flatMap(\.lacks) + (unmatched ?? [])
-    }
-
+public enum ComparisonQuery {
+    /// Sets sides against each other, each of one run or several.
+    ///
     /// - Parameters:
     ///   - part: of the time of each session, which has to know it; throws where it does not.
     ///   - listener: is told of what is wrong, and how far reading is.
-    public init(
-        before: [Session], after: [Session], _ queryOptions: QueryOptions, _ options: SessionComparison.Options,
+    public static func changes(
+        before: [Session], after: [Session], _ queryOptions: QueryOptions,
+        _ options: SessionComparison.Options = SessionComparison.Options(),
         part: (Session) throws(QueryError) -> TimeKind = { _ in .total }, listener: QueryListener = QueryListener()
-    ) throws(QueryError) {
+    ) throws(QueryError) -> Answer<SessionComparison> {
         let sessions = before + after
         // One with itself is a comparison without evidence of noise; more would pretend to have some.
         if sessions.count > 2 { try ComparisonQuery.refuseRepetition(of: sessions) }
@@ -40,8 +31,21 @@ public struct ComparisonQuery {
             queries.append(query)
         }
         try queries.last?.check(isEmpty: isEmpty)
-        self.queries = queries
-        comparison = builder.comparison(options: options)
+        let unmatched = queries.last?.query.unmatchedPatterns { pattern in
+            queries.dropLast().allSatisfy { $0.query.isUnmatched(pattern) }
+        }
+        return Answer(
+            builder.comparison(options: options), warnings: queries.flatMap(\.lacks) + (unmatched ?? []),
+            sessions: sessions)
+    }
+
+    /// What is to be known of limits to change; nil where both sides are of several runs.
+    public static func caution(_ comparison: SessionComparison) -> String? {
+        if comparison.isRepeated { return nil }
+        func runs(_ count: Int) -> String { count == 1 ? "one run" : "\(count) runs" }
+        return
+            "compared \(runs(comparison.runsBefore)) with \(comparison.runsAfter == 1 ? "one" : "\(comparison.runsAfter)"): "
+            + "noise is not told from change"
     }
 
     /// Refuses what is given twice, by whatever name: it would count as evidence of its own.

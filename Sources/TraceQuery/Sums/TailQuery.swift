@@ -6,8 +6,7 @@ internal import TraceText
 public struct TailQuery {
     public let query: SessionQuery
     public let comparison: TailComparison
-    /// What the recording lacks.
-    public let warnings: [String]
+    public let answer: Answer<TailComparison>
 
     /// - Parameters:
     ///   - pattern: the function's name.
@@ -31,7 +30,8 @@ public struct TailQuery {
             query.warnings(of: threads).forEach(listener.warn)
             throw TailQuery.error(error, query, pattern)
         }
-        warnings = query.warnings(of: threads)
+        let warnings = query.warnings(of: threads)
+        answer = Answer(comparison, warnings: warnings, sessions: [session])
         if comparison.pathCount == 0 {
             warnings.forEach(listener.warn)
             throw query.emptiness

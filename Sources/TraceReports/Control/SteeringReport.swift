@@ -2,18 +2,24 @@ public import TraceFile
 public import TraceText
 
 /// Tells what is asked of a recording that is running, and how far its processes are with it.
-public struct SteeringReport {
-    private let writer: ByteWriter
+public struct SteeringReport: Report {
     private let status: SteeringStatus
     private let layout: TextLayout
 
-    public init(_ writer: ByteWriter, _ status: SteeringStatus, layout: TextLayout = TextLayout()) {
-        self.writer = writer
+    public init(_ status: SteeringStatus, layout: TextLayout = TextLayout()) {
         self.status = status
         self.layout = layout
     }
 
-    public func writeText() {
+    public func write(_ format: ReportFormat, to writer: ByteWriter) {
+        switch format {
+        case .text: writeText(to: writer)
+        case .json: writeJSON(to: writer)
+        }
+    }
+
+    private func writeText(to writer: ByteWriter) {
+        func line(_ lead: String, _ words: String) { layout.writeLine(lead, words, to: writer) }
         line("session    ", "\(status.session.visible), mode \(status.mode.rawValue)")
         line("recorder   ", status.recorder.map { "process \($0)" } ?? "gone; processes go on without it")
         let date = DateText.utc(secondsSinceEpoch: status.askedNanoseconds / 1_000_000_000)
@@ -24,8 +30,6 @@ public struct SteeringReport {
         line("processes  ", "\(status.processes.count)\(status.isFull ? ", and perhaps more" : "")")
         for process in status.processes { line("  \(process.pid)  ", text(of: process)) }
     }
-
-    private func line(_ lead: String, _ words: String) { layout.writeLine(lead, words, to: writer) }
 
     private static func text(of wish: SteeringStatus.Wish, in mode: RecordOptions.Mode) -> String {
         var text = wish.records ? "recording" : "stopped"
@@ -52,7 +56,7 @@ public struct SteeringReport {
     }
 
     /// `{"session","mode","recorder_pid","asked":{"number","at_ns","recording",…},"processes":[{"pid",…}],"may_have_more"}`
-    public func writeJSON() {
+    private func writeJSON(to writer: ByteWriter) {
         writer.write("{\"session\":")
         writer.write(json: status.session)
         let recorder = status.recorder.map { "\($0)" } ?? "null"

@@ -3,7 +3,7 @@ internal import TraceFile
 public import TraceText
 
 /// What has changed between two sides of runs, sorted and ready to be written.
-public struct DiffReport {
+public struct DiffReport: Report {
     public enum Subject: String, CaseIterable, Sendable { case function, path }
 
     public enum Format: String, CaseIterable, Sendable { case text, json, markdown }

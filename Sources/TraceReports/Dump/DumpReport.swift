@@ -4,7 +4,7 @@ public import TraceText
 
 /// Writes every record of a thread in order, as text or as one JSON object a line.
 public struct DumpReport {
-    public enum Format: Sendable { case text, jsonLines }
+    public enum Format: String, CaseIterable, Sendable { case text, jsonl }
 
     private let session: Session
     private let resolver: FunctionResolver
@@ -28,16 +28,19 @@ public struct DumpReport {
     /// Dumps `thread`.
     ///
     /// - Parameter progress: told how far reading is.
+    /// - Returns: whether more can be written.
     /// - Complexity: O(records); nothing is kept but the stack.
-    public func write(_ thread: TracedThread, _ progress: ReadingProgress? = nil) {
+    @discardableResult
+    public func write(_ thread: TracedThread, _ progress: ReadingProgress? = nil) -> Bool {
         var sink = DumpSink(
-            writer, thread, resolver.space(of: thread.process), isJSON: format == .jsonLines, showsChunks: showsChunks,
+            writer, thread, resolver.space(of: thread.process), isJSON: format == .jsonl, showsChunks: showsChunks,
             isFirst: session.content == .firstCalls, layout: layout)
         sink.header()
         progress?.begin(thread)
         StackReplay.run(
             thread, clock: session.clock, onChunk: progress.map { progress in { progress.read(chunk: $0) } },
             into: &sink)
+        return !writer.isClosed
     }
 
     /// Tells, as a last line, what no thread's chunks tell.
@@ -48,7 +51,7 @@ public struct DumpReport {
             writer.write(byte: UInt8(ascii: "\n"))
             writer.write(in: layout.style(.yellow)) { writer.write("# \(session.losses)") }
             writer.write(byte: UInt8(ascii: "\n"))
-        case .jsonLines: writer.write("{\"kind\":\"lost\",\"calls\":\(session.losses.calls)}\n")
+        case .jsonl: writer.write("{\"kind\":\"lost\",\"calls\":\(session.losses.calls)}\n")
         }
     }
 }

@@ -1,18 +1,13 @@
 public import TraceAnalysis
-public import TraceFile
+internal import TraceFile
 
 extension FlameChart {
     /// Adds, for the threads that have calls in the chart, when they had no CPU, what they waited for, and who ended that.
     ///
-    /// - Parameters:
-    ///   - threads: of the chart, in which wakers are looked for, too.
-    ///   - waits: theirs; of the same threads in the same order.
-    ///   - variable: the name of the variable at an address of a process, if that is known.
+    /// - Parameter names: the waits of the chart's threads, in the same order.
     /// - Complexity: O(n log n) in the number of waits.
-    public mutating func show(
-        _ waits: Waits, functions: FunctionTable, variable: @escaping (TracedProcess, UInt64) -> String?
-    ) {
-        let names = WaitNames(waits: waits, functions: functions, variable: variable)
+    public mutating func show(_ names: NamedWaits) {
+        let waits = names.waits
         let bands = waits.threads.map { band(of: $0) }
         var byThread = [[Wait]](repeating: [], count: waits.threads.count)
         for wait in waits.waits { if case .call = wait.kind { byThread[wait.thread].append(wait) } }

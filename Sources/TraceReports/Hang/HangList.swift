@@ -1,7 +1,7 @@
 public import TraceText
 
 /// Hangs of the same kind with the same stack as one line, the most frequent first.
-public struct HangList {
+public struct HangList: Report {
     public struct Row: Equatable {
         public var kind: String
         public var program: String
@@ -19,7 +19,10 @@ public struct HangList {
         var path: [String]
     }
 
-    public init(_ hangs: [HangSummary]) {
+    private let layout: TextLayout
+
+    public init(_ hangs: [HangSummary], layout: TextLayout = TextLayout()) {
+        self.layout = layout
         var rows: [Key: Row] = [:]
         for hang in hangs {
             let key = Key(kind: hang.kind, program: hang.program, path: hang.path)
@@ -35,7 +38,14 @@ public struct HangList {
         }
     }
 
-    public func write(text writer: ByteWriter, layout: TextLayout = TextLayout()) {
+    public func write(_ format: ReportFormat, to writer: ByteWriter) {
+        switch format {
+        case .text: writeText(to: writer)
+        case .json: writeJSON(to: writer)
+        }
+    }
+
+    private func writeText(to writer: ByteWriter) {
         writer.write(in: layout.style(.bold)) {
             writer.write("#  count      total    longest  kind      program: stack" as StaticString)
         }
@@ -50,7 +60,7 @@ public struct HangList {
         }
     }
 
-    public func write(json writer: ByteWriter) {
+    private func writeJSON(to writer: ByteWriter) {
         writer.write(byte: UInt8(ascii: "["))
         for (index, row) in rows.enumerated() {
             writer.write(index == 0 ? "{\"kind\":" : ",\n{\"kind\":" as StaticString)

@@ -3,7 +3,7 @@ public import TraceHistory
 public import TraceText
 
 /// What changed between runs, for people, programs, or a comment on a change.
-public struct ChangesReport {
+public struct ChangesReport: Report {
     public enum Format: String, CaseIterable, Sendable { case text, json, markdown }
 
     private let changes: HistoryChanges

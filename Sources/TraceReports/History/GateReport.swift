@@ -3,7 +3,7 @@ public import TraceHistory
 public import TraceText
 
 /// What a gate found: text for people, Markdown for a summary, JSON for programs, JUnit's XML for those who show tests.
-public struct GateReport {
+public struct GateReport: Report {
     public enum Format: String, CaseIterable, Sendable {
         case text, markdown, json, junit
 

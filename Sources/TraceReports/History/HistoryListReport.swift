@@ -2,9 +2,7 @@ public import TraceHistory
 public import TraceText
 
 /// The runs of a history.
-public struct HistoryListReport {
-    public enum Format: String, CaseIterable, Sendable { case text, json }
-
+public struct HistoryListReport: Report {
     private let runs: [HistoryRun]
     private let layout: TextLayout
     private let limit: Int
@@ -18,7 +16,7 @@ public struct HistoryListReport {
         self.layout = layout
     }
 
-    public func write(_ format: Format, to writer: ByteWriter) {
+    public func write(_ format: ReportFormat, to writer: ByteWriter) {
         if format == .json { return writeJSON(to: writer) }
         var rows = [["run", "when", "calls", "total", "kept", "host", "labels and command"]]
         for run in runs.suffix(limit) {

@@ -3,7 +3,7 @@ public import TraceHistory
 public import TraceText
 
 /// One run: what is known of it, and the functions with most time of their own.
-public struct HistoryRunReport {
+public struct HistoryRunReport: Report {
     private let run: HistoryRun
     private let content: RunContent
     private let limit: Int

@@ -3,7 +3,7 @@ public import TraceHistory
 public import TraceText
 
 /// A trend as a table with a line of bars, JSON, a picture, or a page with it.
-public struct TrendReport {
+public struct TrendReport: Report {
     public enum Format: String, CaseIterable, Sendable { case text, json, svg, html }
 
     let trend: Trend

@@ -1,7 +1,7 @@
 public import TraceText
 
 /// Tells which functions of programs and libraries have hooks.
-public struct HooksReport {
+public struct HooksReport: Report {
     public struct Module {
         public var path: String
         /// By address.
@@ -32,16 +32,19 @@ public struct HooksReport {
             + "\(includesLibraries ? ", and of the libraries linked into it," : "") have hooks"
     }
 
-    private let writer: ByteWriter
     private let modules: [Module]
 
-    public init(_ writer: ByteWriter, modules: [Module]) {
-        self.writer = writer
-        self.modules = modules
+    public init(_ modules: [Module]) { self.modules = modules }
+
+    public func write(_ format: ReportFormat, to writer: ByteWriter) {
+        switch format {
+        case .text: writeText(to: writer)
+        case .json: writeJSON(to: writer)
+        }
     }
 
     /// A line a function, those with hooks marked with a plus.
-    public func writeText() {
+    private func writeText(to writer: ByteWriter) {
         for module in modules {
             writer.write("# \(module.summary.visible): \(module.path.visible)\n")
             for function in module.functions {
@@ -51,7 +54,7 @@ public struct HooksReport {
     }
 
     /// `{"modules":[{"path","functions":[{"name","hooked"}]}]}`
-    public func writeJSON() {
+    private func writeJSON(to writer: ByteWriter) {
         writer.write("{\"modules\":[")
         for (index, module) in modules.enumerated() {
             writer.write(index == 0 ? "{\"path\":" : ",{\"path\":")

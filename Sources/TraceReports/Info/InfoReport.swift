@@ -25,6 +25,13 @@ public struct InfoReport {
         self.layout = layout
     }
 
+    public func write(_ format: ReportFormat) {
+        switch format {
+        case .text: writeText()
+        case .json: writeJSON()
+        }
+    }
+
     /// Calls, bytes and the time from start to the last moment known, of the whole session.
     private func totals() -> (calls: UInt64, bytes: Int, duration: UInt64, tracer: UInt64, threads: Int) {
         var totals = (calls: UInt64(0), bytes: 0, duration: UInt64(0), tracer: UInt64(0), threads: 0)
@@ -114,7 +121,7 @@ public struct InfoReport {
     }
 
     /// As text for people.
-    public func writeText() {
+    private func writeText() {
         let totals = totals()
         let description = session.description
         row("session", session.path)
@@ -277,7 +284,7 @@ public struct InfoReport {
     }
 
     /// As one JSON object.
-    public func writeJSON() {
+    private func writeJSON() {
         let totals = totals()
         let description = session.description
         writer.write("{\"session\":" as StaticString)

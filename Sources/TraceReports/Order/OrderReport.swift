@@ -2,9 +2,7 @@ public import TraceAnalysis
 public import TraceText
 
 /// What an order of functions saves: text or JSON.
-public struct OrderReport {
-    public enum Format: String, CaseIterable, Sendable { case text, json }
-
+public struct OrderReport: Report {
     /// What was put in order.
     public struct Facts {
         public var path: String
@@ -40,7 +38,7 @@ public struct OrderReport {
         self.layout = layout
     }
 
-    public func write(_ format: Format, to writer: ByteWriter) {
+    public func write(_ format: ReportFormat, to writer: ByteWriter) {
         switch format {
         case .text: for line in lines { writer.write("\(line)\n") }
         case .json: writeJSON(to: writer)

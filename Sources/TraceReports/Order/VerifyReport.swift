@@ -2,7 +2,7 @@ public import TraceAnalysis
 public import TraceText
 
 /// What starts took in an old and a new layout.
-public struct VerifyReport {
+public struct VerifyReport: Report {
     /// What was measured.
     public struct Facts {
         public var old: String
@@ -27,7 +27,7 @@ public struct VerifyReport {
         self.facts = facts
     }
 
-    public func write(_ format: OrderReport.Format, to writer: ByteWriter) {
+    public func write(_ format: ReportFormat, to writer: ByteWriter) {
         switch format {
         case .text: writeText(to: writer)
         case .json: writeJSON(to: writer)

@@ -3,7 +3,7 @@ internal import TraceFile
 public import TraceText
 
 /// How a program starts: text or JSON, of one run or of several.
-public struct StartupReport {
+public struct StartupReport: Report {
     public enum Format: String, CaseIterable, Sendable { case text, json, html }
 
     public struct Options {

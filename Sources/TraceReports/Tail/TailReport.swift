@@ -3,9 +3,7 @@ public import TraceText
 
 /// Why a function's slowest calls are slow: how long its calls take, by what each path below it adds to the slowest, and which
 /// these are.
-public struct TailReport {
-    public enum Format: String, CaseIterable, Sendable { case text, json }
-
+public struct TailReport: Report {
     public struct Options: Sendable {
         /// The function, as it was asked for.
         public var function = ""
@@ -32,7 +30,7 @@ public struct TailReport {
         histogram = DurationHistogram(tail.durations)
     }
 
-    public func write(_ format: Format, to writer: ByteWriter) {
+    public func write(_ format: ReportFormat, to writer: ByteWriter) {
         switch format {
         case .text: TailText(self, writer).write()
         case .json: TailJSON(self, writer).write()

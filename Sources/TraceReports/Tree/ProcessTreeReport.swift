@@ -45,6 +45,13 @@ public struct ProcessTreeReport {
         }
     }
 
+    public func write(_ format: ReportFormat) {
+        switch format {
+        case .text: writeText()
+        case .json: writeJSON()
+        }
+    }
+
     // MARK: Text
 
     /// A line of the tree.
@@ -69,7 +76,7 @@ public struct ProcessTreeReport {
     }
 
     /// As text for people, a process a line, indented below its parent.
-    public func writeText() {
+    private func writeText() {
         writer.write(in: options.layout.style(.bold)) {
             writer.write("     calls      began     lasted  process" as StaticString)
         }
@@ -196,7 +203,7 @@ public struct ProcessTreeReport {
     // MARK: JSON
 
     /// The report as one JSON document, with every process in it.
-    public func writeJSON() {
+    private func writeJSON() {
         writer.write("{\"processes\":[" as StaticString)
         // An object is closed once the last of its children is.
         var pending: [(index: Int, isFirst: Bool, isClosing: Bool)] = []

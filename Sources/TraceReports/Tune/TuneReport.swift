@@ -2,9 +2,7 @@ public import TraceAnalysis
 public import TraceText
 
 /// What to leave without hooks, and what that saves: a list that `fathom build --exclude-list` reads, or JSON.
-public struct TuneReport {
-    public enum Format: String, CaseIterable, Sendable { case text, json }
-
+public struct TuneReport: Report {
     private let tuning: HookTuning
     private let session: String
     private let bytes: UInt64
@@ -30,7 +28,7 @@ public struct TuneReport {
         costPerCall = isMeasured ? perCall : TracingCost.usual
     }
 
-    public func write(_ format: Format, to writer: ByteWriter) {
+    public func write(_ format: ReportFormat, to writer: ByteWriter) {
         switch format {
         case .text: writeText(to: writer)
         case .json: writeJSON(to: writer)

@@ -3,7 +3,7 @@ public import TraceText
 
 /// The functions that no run called, or only few runs: a table, JSON, CSV (RFC 4180), or a list that
 /// `fathom build --exclude-list` reads.
-public struct UnusedReport {
+public struct UnusedReport: Report {
     public enum Format: String, CaseIterable, Sendable { case text, json, csv }
 
     public struct Options: Sendable {

@@ -1,54 +1,45 @@
 public import TraceAnalysis
-public import TraceFile
+internal import TraceFile
 public import TraceText
 
 /// Writes what a stretch of time was spent on, over all threads that it waited for.
-public struct ChainReport {
-    public enum Format: String, CaseIterable, Sendable { case text, json }
+public struct ChainReport: Report {
+    private let path: CriticalPath
+    private let limit: Int
+    private let layout: TextLayout
 
-    public struct Options {
-        /// What the stretch is, for the heading.
-        public var title = ""
-        /// The functions without which the stretch is asked for; nil: nobody asked.
-        public var without: String?
-        public var limit = Int.max
-        public var layout = TextLayout()
-        /// The name of the variable at an address of a process, if that is known.
-        public var variable: (TracedProcess, UInt64) -> String? = { _, _ in nil }
-
-        public init() {}
+    /// - Parameter limit: parts to show, and functions.
+    public init(_ path: CriticalPath, limit: Int = .max, layout: TextLayout = TextLayout()) {
+        self.path = path
+        self.limit = limit
+        self.layout = layout
     }
 
-    private let chain: Chain
-    private let times: ChainTimes
-    private let rows: [ChainRows.Row]
-    private let waits: Waits
-    private let names: WaitNames
-    private let functions: FunctionTable
-    private let options: Options
+    private var chain: Chain { path.chain }
+    private var times: ChainTimes { path.times }
+    private var rows: [ChainRows.Row] { path.rows }
+    private var names: NamedWaits { path.names }
+    private var waits: Waits { path.names.waits }
+    private var functions: FunctionTable { path.names.functions }
 
-    public init(_ chain: Chain, _ times: ChainTimes, _ waits: Waits, functions: FunctionTable, options: Options) {
-        self.chain = chain
-        self.times = times
-        rows = ChainRows(chain, times, waits).rows
-        self.waits = waits
-        self.functions = functions
-        self.options = options
-        names = WaitNames(waits: waits, functions: functions, variable: options.variable)
-    }
-
-    public func write(_ format: Format, to writer: ByteWriter) {
+    public func write(_ format: ReportFormat, to writer: ByteWriter) {
         switch format {
         case .text: writeText(to: writer)
         case .json: writeJSON(to: writer)
         }
     }
 
+    private var title: String {
+        let what = path.call.map { "the longest call of \($0)" } ?? "the time"
+        return
+            "\(what), thread \(waits.threads[chain.thread].tid): \(String(time: total)) from \(String(time: chain.begin))"
+    }
+
     private var total: UInt64 { chain.end &- chain.begin }
 
     private func share(_ time: UInt64) -> Double { total > 0 ? Double(time) / Double(total) : 0 }
 
-    private func path(_ path: Int32) -> String { names.path(path).joined(separator: " → ") }
+    private func text(_ path: Int32) -> String { names.path(path).joined(separator: " → ") }
 
     /// What happened in a part, and where.
     private func text(_ row: ChainRows.Row) -> (words: String, path: String) {
@@ -57,15 +48,15 @@ public struct ChainReport {
         case .waited(let wait) where row.subject != .ran:
             return (
                 "\(thread) waited \(times(row))for \(names.subject(waits.waits[wait]))\(besides(row)) in ",
-                path(waits.waits[wait].path)
+                text(waits.waits[wait].path)
             )
         case .ran, .waited:
             let words = "\(thread) ran\(besides(row))"
             return row.longest.map { (words + ", mostly ", functions[$0].name) } ?? (words, "")
         case .woken(let wait):
-            return ("\(thread) went on after \(names.subject(waits.waits[wait])) in ", path(waits.waits[wait].path))
+            return ("\(thread) went on after \(names.subject(waits.waits[wait])) in ", text(waits.waits[wait].path))
         case .began(let origin):
-            let (words, path) = ("\(thread) began, made by \(names.thread(origin.thread))", path(origin.path))
+            let (words, path) = ("\(thread) began, made by \(names.thread(origin.thread))", text(origin.path))
             return path.isEmpty ? (words, "") : (words + " in ", path)
         case .unknown: return ("\(thread) had not made its first call; what made it begin is not known", "")
         }
@@ -92,10 +83,10 @@ public struct ChainReport {
     private static let width = 11
 
     private func writeText(to writer: ByteWriter) {
-        writer.write(in: options.layout.style(.bold)) { writer.write(options.title) }
+        writer.write(in: layout.style(.bold)) { writer.write(title) }
         writer.write(byte: UInt8(ascii: "\n"))
         writer.write("       from       time  share  \n" as StaticString)
-        let shown = rows.suffix(options.limit)
+        let shown = rows.suffix(limit)
         if shown.count < rows.count {
             writer.write("… \(rows.count - shown.count) earlier parts, --limit 0 shows all\n")
         }
@@ -106,12 +97,12 @@ public struct ChainReport {
         }
         writer.write(byte: UInt8(ascii: "\n"))
         writer.write("       self      total  share  function\n" as StaticString)
-        for share in times.shares.prefix(options.limit) where !writer.isClosed {
+        for share in times.shares.prefix(limit) where !writer.isClosed {
             writer.write(time: share.own, width: Self.width)
             row(share.total, path: functions[share.function].name, to: writer)
         }
-        if times.shares.count > options.limit { writer.write(TextLayout.more(times.shares.count - options.limit)) }
-        guard let without = options.without else { return }
+        if times.shares.count > limit { writer.write(TextLayout.more(times.shares.count - limit)) }
+        guard let without = path.without else { return }
         let end = String(time: total &- min(times.inside, total))
         writer.write("without \(without), at the earliest \(end) instead of \(String(time: total))\n")
     }
@@ -121,7 +112,7 @@ public struct ChainReport {
         let percent = String(Int((share(time) * 100).rounded()))
         writer.write(spaces: 5 - percent.utf8.count)
         writer.write("\(percent) %  ")
-        writer.write(options.layout.fit(words, path: path, behind: 2 * Self.width + 9))
+        writer.write(layout.fit(words, path: path, behind: 2 * Self.width + 9))
         writer.write(byte: UInt8(ascii: "\n"))
     }
 
@@ -158,7 +149,7 @@ public struct ChainReport {
             writer.write(",\"time_ns\":\(share.total),\"self_ns\":\(share.own),\"share\":\(part)}")
         }
         writer.write("]" as StaticString)
-        if let without = options.without {
+        if let without = path.without {
             writer.write(",\n\"without\":{\"function\":" as StaticString)
             writer.write(json: without)
             let inside = min(times.inside, total)

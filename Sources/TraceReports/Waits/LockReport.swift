@@ -5,7 +5,7 @@ internal import TraceText
 /// Writes who held the locks that threads waited for, and how threads queued up for them.
 struct LockReport {
     let rows: [LockRows.Row]
-    let names: WaitNames
+    let names: NamedWaits
     let layout: TextLayout
     let limit: Int
 

@@ -1,56 +1,35 @@
 public import TraceAnalysis
-public import TraceFile
+internal import TraceFile
 public import TraceText
 
 /// Writes what threads waited for, and who made them go on.
-public struct WaitsReport {
-    public enum Format: String, CaseIterable, Sendable { case text, json }
-
-    public struct Options {
-        public var limit = Int.max
-        /// Waits shorter than this in all are left out, in ns.
-        public var minCost: UInt64 = 0
-        /// How many single waits are shown instead of rows; nil: rows.
-        public var longest: Int?
-        public var layout = TextLayout()
-        /// The CPUs that the program could run on; nil when that is not known.
-        public var processors: Int?
-        /// The name of the variable at an address of a process, if that is known.
-        public var variable: (TracedProcess, UInt64) -> String? = { _, _ in nil }
-
-        public init() {}
-    }
-
-    private let waits: Waits
-    private let rows: [WaitRows.Row]
-    private let options: Options
-    private let names: WaitNames
+public struct WaitsReport: Report {
+    private let sums: WaitSums
+    private let limit: Int
+    private let longest: Int?
+    private let layout: TextLayout
     private let locks: LockReport
 
-    public init(_ waits: Waits, functions: FunctionTable, options: Options) {
-        self.waits = waits
-        self.options = options
-        rows = WaitRows(waits).rows.filter { $0.total >= options.minCost }
-        names = WaitNames(waits: waits, functions: functions, variable: options.variable)
-        let locks = LockRows(waits).rows.filter { $0.waited >= options.minCost }
-        self.locks = LockReport(rows: locks, names: names, layout: options.layout, limit: options.limit)
+    /// - Parameters:
+    ///   - limit: rows to show.
+    ///   - longest: how many single waits are shown instead of rows; nil: rows.
+    public init(_ sums: WaitSums, limit: Int = .max, longest: Int? = nil, layout: TextLayout = TextLayout()) {
+        self.sums = sums
+        self.limit = limit
+        self.longest = longest
+        self.layout = layout
+        locks = LockReport(rows: sums.locks, names: sums.names, layout: layout, limit: limit)
     }
 
-    public var isEmpty: Bool { rows.isEmpty }
+    private var names: NamedWaits { sums.names }
+    private var waits: Waits { sums.names.waits }
+    private var rows: [WaitRows.Row] { sums.rows }
 
-    public func write(_ format: Format, to writer: ByteWriter) {
+    public func write(_ format: ReportFormat, to writer: ByteWriter) {
         switch format {
-        case .text: options.longest == nil ? writeText(to: writer) : writeLongest(to: writer)
+        case .text: longest == nil ? writeText(to: writer) : writeLongest(to: writer)
         case .json: writeJSON(to: writer)
         }
-    }
-
-    /// The longest waits, the longest first.
-    private var longest: [Wait] {
-        let sorted = waits.waits.filter { $0.time >= options.minCost }.enumerated().sorted {
-            ($1.element.time, $0.offset) < ($0.element.time, $1.offset)
-        }
-        return sorted.prefix(options.longest ?? 0).map(\.element)
     }
 
     // MARK: Text
@@ -60,7 +39,7 @@ public struct WaitsReport {
     private enum Column: String, CaseIterable { case waits, total, longest, p50, p99 }
 
     private func heading(_ columns: [String], to writer: ByteWriter) {
-        writer.write(in: options.layout.style(.bold)) {
+        writer.write(in: layout.style(.bold)) {
             for column in columns {
                 writer.write(spaces: Self.width - column.utf8.count)
                 writer.write(column)
@@ -71,7 +50,7 @@ public struct WaitsReport {
     }
 
     private func line(_ lead: String, _ text: String, path: String = "", to writer: ByteWriter) {
-        options.layout.writeLine(lead, text, path: path, to: writer)
+        layout.writeLine(lead, text, path: path, to: writer)
     }
 
     /// Writes a line that ends in where a thread was.
@@ -86,11 +65,11 @@ public struct WaitsReport {
     }
 
     private func writeText(to writer: ByteWriter) {
-        let columns = options.layout.chosen(of: Column.allCases, dropping: [.p50, .p99], names: .max) { _ in Self.width
+        let columns = layout.chosen(of: Column.allCases, dropping: [.p50, .p99], names: .max) { _ in Self.width
         }
         heading(columns.map(\.rawValue), to: writer)
         let indentation = String(repeating: " ", count: columns.count * Self.width + 2)
-        for row in rows.prefix(options.limit) where !writer.isClosed {
+        for row in rows.prefix(limit) where !writer.isClosed {
             for column in columns {
                 switch column {
                 case .waits: writer.write(decimal: row.calls, width: Self.width)
@@ -112,24 +91,16 @@ public struct WaitsReport {
             }
             if row.wakers.count > 3 { line(indentation, "… \(row.wakers.count - 3) more wakers", to: writer) }
         }
-        if rows.count > options.limit { writer.write(TextLayout.more(rows.count - options.limit)) }
+        if rows.count > limit { writer.write(TextLayout.more(rows.count - limit)) }
         locks.writeText(to: writer)
         writeCrowd(to: writer)
-    }
-
-    /// What is to be said where more threads wanted a CPU at once than there are; nil elsewhere.
-    public var crowd: String? {
-        guard let processors = options.processors, waits.mostRunnable > processors else { return nil }
-        return
-            "up to \(waits.mostRunnable) threads at once wanted a CPU and had none, more than the \(processors) that "
-            + "the program could run on: part of what it took is waiting for these"
     }
 
     /// Says how many threads wanted a CPU at once, where there were too few.
     private func writeCrowd(to writer: ByteWriter) {
         let most = waits.mostRunnable
         guard most > 1 else { return }
-        let processors = options.processors.map { "; the program could run on \($0)" } ?? ""
+        let processors = sums.processors.map { "; the program could run on \($0)" } ?? ""
         writer.write("\nup to \(most) threads at once wanted a CPU and had none\(processors)\n")
     }
 
@@ -141,7 +112,7 @@ public struct WaitsReport {
     private func writeLongest(to writer: ByteWriter) {
         heading(["began", "time"], to: writer)
         let indentation = String(repeating: " ", count: 2 * Self.width + 2)
-        for wait in longest where !writer.isClosed {
+        for wait in sums.longest(longest ?? 0) where !writer.isClosed {
             writer.write(time: wait.begin, width: Self.width)
             writer.write(time: wait.time, width: Self.width)
             let subject =
@@ -159,7 +130,7 @@ public struct WaitsReport {
 
     private func writeJSON(to writer: ByteWriter) {
         writer.write("{\"waits\":[" as StaticString)
-        for (index, row) in rows.prefix(options.limit).enumerated() where !writer.isClosed {
+        for (index, row) in rows.prefix(limit).enumerated() where !writer.isClosed {
             writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
             names.write(row.kind, row.object, row.descriptor, row.name, of: row.thread, to: writer)
             writer.write(
@@ -179,17 +150,17 @@ public struct WaitsReport {
             writer.write("]}" as StaticString)
         }
         writer.write("]" as StaticString)
-        if options.longest != nil { writeLongestJSON(to: writer) }
+        if longest != nil { writeLongestJSON(to: writer) }
         writer.write(",\n" as StaticString)
         locks.writeJSON(to: writer)
         writer.write(",\"most_runnable\":\(waits.mostRunnable),\"processors\":")
-        writer.write(options.processors.map { "\($0)" } ?? "null")
+        writer.write(sums.processors.map { "\($0)" } ?? "null")
         writer.write("}\n" as StaticString)
     }
 
     private func writeLongestJSON(to writer: ByteWriter) {
         writer.write(",\"longest\":[" as StaticString)
-        for (index, wait) in longest.enumerated() {
+        for (index, wait) in sums.longest(longest ?? 0).enumerated() {
             writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
             names.write(wait.kind, wait.object, wait.descriptor, wait.name, of: wait.thread, to: writer)
             writer.write(

@@ -72,9 +72,10 @@ enum Diagnostics {
         if error == .partIsUncorrected {
             return ValidationError("--corrected is for the whole recording, without --from and --to")
         }
+        if error == .noCallsThen { return ValidationError(error.description) }
         let status: ExitStatus =
             switch error {
-            case .partIsUncorrected, .givenTwice: .wrongUsage
+            case .partIsUncorrected, .noCallsThen, .givenTwice: .wrongUsage
             case .unreadable, .noSymbols, .noCalls(isDamaged: true), .stillRecorded: .failed
             case .noThread, .noProcess, .noModule, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument,
                 .noCalls,

@@ -10,10 +10,8 @@ internal import TraceWatch
 ///
 /// One thread at a time uses it.
 final class HangFiles: @unchecked Sendable {
-    enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
-
     private let directory: String
-    private let format: Format
+    private let format: ReportFormat
     private let isQuiet: Bool
     private let descriptor: Int32
     private let layout: TextLayout
@@ -22,7 +20,7 @@ final class HangFiles: @unchecked Sendable {
     private var failure: Int32 = 0
 
     /// - Parameter descriptor: standard output, or standard error where the former is the program's.
-    init(in directory: String, _ format: Format, isQuiet: Bool, to descriptor: Int32) throws {
+    init(in directory: String, _ format: ReportFormat, isQuiet: Bool, to descriptor: Int32) throws {
         self.directory = directory
         self.format = format
         self.isQuiet = isQuiet

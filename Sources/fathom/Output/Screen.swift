@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceQuery
 internal import TraceReports
 internal import TraceText
 
@@ -9,9 +10,9 @@ struct Screen {
     private let height: Int?
     private let isPaged: Bool
 
-    /// - Parameter isText: whether the result is text for people, and not JSON or the like, which is never fitted.
-    init(_ options: ScreenOptions, isText: Bool = true) {
-        self.init(colours: options.colours, isPaged: !options.noPager, isText: isText)
+    /// - Parameter format: of what is shown. Only text, which is for people, is ever fitted.
+    init(_ options: ScreenOptions, _ format: some RawRepresentable<String>) {
+        self.init(colours: options.colours, isPaged: !options.noPager, isText: format.rawValue == "text")
     }
 
     /// - Parameter descriptor: what it is shown on: standard output, or standard error where the former is the program's.
@@ -71,6 +72,41 @@ struct Screen {
         return layout.width.map { .cuttingLines(to: $0, writer) } ?? writer
     }
 
+    // MARK: Answers
+
+    /// Shows a report, and says what its answer lacks.
+    ///
+    /// - Parameters:
+    ///   - file: where it is written instead, if there is one.
+    ///   - cutsLines: see ``writer(cutsLines:)``.
+    /// - Throws: why the answer is empty, if it is.
+    func show<Shown: Report>(
+        _ report: Shown, as format: Shown.Format, of answer: Answer<some Any>, into file: OutputFile? = nil,
+        cutsLines: Bool = true
+    ) throws {
+        try show(into: file, cutsLines: cutsLines) { writer in
+            report.write(format, to: writer)
+            return answer
+        }
+    }
+
+    /// Shows a report of which all is known.
+    func show<Shown: Report>(
+        _ report: Shown, as format: Shown.Format, into file: OutputFile? = nil, cutsLines: Bool = true
+    ) throws {
+        try show(report, as: format, of: Answer(()), into: file, cutsLines: cutsLines)
+    }
+
+    /// Shows what `write` writes as it reads, and says what its answer lacks.
+    func show<Content>(
+        into file: OutputFile? = nil, cutsLines: Bool = true, _ write: (ByteWriter) throws -> Answer<Content>
+    ) throws {
+        let writer = file?.writer ?? writer(cutsLines: cutsLines)
+        let answer = try write(writer)
+        if let file { try file.finish() } else { try StandardOutput.finish(writer) }
+        try answer.told()
+    }
+
     /// The columns and rows of a terminal; nil when it does not tell.
     static func size(of descriptor: Int32) -> (columns: Int, rows: Int)? {
         var size = winsize()
@@ -84,5 +120,16 @@ struct Screen {
         guard let path = getcwd(nil, 0) else { return nil }
         defer { free(path) }
         return String(validatingCString: path)
+    }
+}
+
+extension Answer {
+    /// Says what there is to be known of it.
+    ///
+    /// - Throws: why it is empty, if it is.
+    func told() throws {
+        notes.forEach(Diagnostics.say)
+        Diagnostics.warn(warnings, of: sessions)
+        if let emptiness { throw emptiness }
     }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
+internal import TraceAnalysis
 internal import TraceReports
 internal import TraceScreen
 internal import TraceText
@@ -67,10 +68,11 @@ struct ScreenLoop {
         guard access(name, F_OK) != 0 else {
             return screen.say("\(name): exists already, and is left as it is; give another name", isError: true)
         }
-        let format: Report.Format = name.hasSuffix(".csv") ? .csv : name.hasSuffix(".json") ? .json : .text
+        let format: TableReport.Format = name.hasSuffix(".csv") ? .csv : name.hasSuffix(".json") ? .json : .text
         let (rows, tree) = (screen.report.rows, screen.report.tree)
-        let report = Report(
-            .functions, rows, of: tree, order: ReportOrder(rawValue: screen.report.order) ?? .number(.total))
+        let report = TableReport(
+            SummedRows(.functions, rows, of: tree), order: ReportOrder(rawValue: screen.report.order) ?? .number(.total)
+        )
         do throws(NewFile.Failure) {
             let file = try NewFile(replacing: name)
             let writer = ByteWriter { file.write($0) }

@@ -21,7 +21,7 @@ enum Surroundings {
                 }
                 do throws(TraceFileError) {
                     let session = try Session(path: path)
-                    InfoReport(writer, session: session, showsModules: true, checksPayloads: false).writeText()
+                    InfoReport(writer, session: session, showsModules: true, checksPayloads: false).write(.text)
                 } catch {
                     return [error.description.visible]
                 }

@@ -5,6 +5,7 @@ internal import TraceDoctor
 internal import TraceFile
 internal import TraceReports
 internal import TraceSymbols
+internal import TraceText
 
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,15 +16,13 @@ struct Doctor: ParsableCommand {
             ("fathom doctor ./prog", "Looks at a program, too: can it be recorded, and has it names and lines?"),
         ])
 
-    enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
-
     @Argument(help: "A program that is to be recorded.", completion: .file())
     var program: String?
 
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Option(help: "text or json.")
-    var format = Format.text
+    var format = ReportFormat.text
 
     func run() throws {
         var facts = MachineFacts(root: "")
@@ -36,14 +35,9 @@ struct Doctor: ParsableCommand {
             facts.program = try inspect(program)
         }
         let diagnosis = Diagnosis(facts)
-        let report = DoctorReport(diagnosis)
-        let screen = Screen(screenOptions, isText: format == .text)
-        let writer = screen.writer()
-        switch format {
-        case .text: report.writeText(to: writer, width: screen.layout.width, isColoured: screen.layout.isColoured)
-        case .json: report.writeJSON(to: writer)
-        }
-        try StandardOutput.finish(writer)
+        let screen = Screen(screenOptions, format)
+        let report = DoctorReport(diagnosis, width: screen.layout.width, isColoured: screen.layout.isColoured)
+        try screen.show(report, as: format)
         if !diagnosis.isWell { throw ExitStatus.nothing.code }
     }
 

@@ -82,7 +82,7 @@ struct Order: ParsableCommand {
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Option(help: "How to write what is saved.")
-    var format = OrderReport.Format.text
+    var format = ReportFormat.text
 
     func validate() throws {
         if verify.isEmpty {
@@ -116,14 +116,10 @@ struct Order: ParsableCommand {
             OrderFile(for: linker).write(functions, to: file.writer)
             try file.finish()
         }
-        if output != "-" {
-            let screen = Screen(screenOptions, isText: format == .text)
-            let writer = screen.writer()
-            report(query, screen.layout).write(format, to: writer)
-            try StandardOutput.finish(writer)
-        }
-        Diagnostics.warn(query.warnings, of: opened)
-        guard let output, output != "-" else { return }
+        if output == "-" { return try query.answer.told() }
+        let screen = Screen(screenOptions, format)
+        try screen.show(report(query, screen.layout), as: format, of: query.answer)
+        guard let output else { return }
         Diagnostics.say(
             "compile with -ffunction-sections (swiftc: -Xfrontend -function-sections); what was compiled without, as archives may be, stays "
                 + "together, and then less is saved than is estimated")
@@ -151,11 +147,10 @@ struct Order: ParsableCommand {
         } catch {
             throw Diagnostics.fail(error.description, status: ExitStatus.failed.rawValue)
         }
-        let writer = Screen(screenOptions, isText: format == .text).writer()
         let facts = VerifyReport.Facts(old: verify[0], new: verify[1], runs: runs, notCold: outcome.notCold)
-        VerifyReport(outcome.comparison, facts).write(format, to: writer)
-        try StandardOutput.finish(writer)
-        Diagnostics.warn(outcome.warnings)
+        try Screen(screenOptions, format).show(
+            VerifyReport(outcome.comparison, facts), as: format,
+            of: Answer(outcome.comparison, warnings: outcome.warnings))
         if !outcome.comparison.isBetter { throw ExitStatus.nothing.code }
     }
 
@@ -164,6 +159,6 @@ struct Order: ParsableCommand {
             path: query.path.visible, names: query.functions.map(\.name),
             bytes: query.functions.reduce(0) { $0 + UInt64($1.range.count) }, runs: query.runs,
             missing: query.missing, startPages: query.startPages)
-        return OrderReport(query.order, facts, showsStartPages: compat, layout: layout)
+        return OrderReport(query.answer.content, facts, showsStartPages: compat, layout: layout)
     }
 }

@@ -54,7 +54,7 @@ struct Tune: ParsableCommand {
     var systemHeaders = false
 
     @Option(help: "How to write it; fathom build takes text.")
-    var format = TuneReport.Format.text
+    var format = ReportFormat.text
 
     @OptionGroup var cache: CacheOptions
 
@@ -83,20 +83,12 @@ struct Tune: ParsableCommand {
                 pattern: { $0.isKnown ? ExcludePattern.of($0.name) : nil }, leavesOut: ExcludePattern.leavesOut,
                 groups: groups(tree.functions)))
         let file = try output.flatMap { $0 == "-" ? nil : try OutputFile($0) }
-        let screen = Screen(screenOptions, isText: format == .text)
+        let screen = Screen(screenOptions, format)
         let report = TuneReport(
             tuning, session: input.given ?? paths.session.path,
             bytes: paths.recorded.reduce(0) { $0 + UInt64($1.bytes) },
             measured: TracingCost(of: paths.session), layout: file == nil ? screen.layout : TextLayout())
-        if let file {
-            report.write(format, to: file.writer)
-            try file.finish()
-        } else {
-            let writer = screen.writer(cutsLines: false)
-            report.write(format, to: writer)
-            try StandardOutput.finish(writer)
-        }
-        Diagnostics.warn(paths.warnings, of: paths.session)
+        try screen.show(report, as: format, of: paths.answer(tuning), into: file, cutsLines: false)
         let leftOut = paths.session.losses.leftOutCalls
         if leftOut > 0 {
             Diagnostics.warn("\(leftOut) calls were left out of the recording, and are not looked at here")

@@ -70,22 +70,19 @@ struct Unused: ParsableCommand {
         options.rawNames = rawNames
         let pattern = try module.map(namePattern)
         let opened = try (sessions.isEmpty ? [newestSession()] : sessions).map(openSession)
-        let query = try UnusedQuery(
-            opened, options, module: pattern, calledByFewerThan: seldom, listener: Diagnostics.listener())
-        let screen = Screen(screenOptions, isText: format == .text && !list)
-        let writer = screen.writer(cutsLines: !list)
+        let query = try UnusedQuery.unused(
+            in: opened, options, module: pattern, calledByFewerThan: seldom, listener: Diagnostics.listener())
+        let screen = Screen(screenOptions, format)
         var reportOptions = UnusedReport.Options()
         reportOptions.group = by
         reportOptions.limit = screen.rows(limit)
         reportOptions.layout = screen.layout
-        let report = UnusedReport(query.functions, options: reportOptions)
-        if list {
-            let others = KeptNames(query.functions.otherNames)
+        let report = UnusedReport(query.content, options: reportOptions)
+        guard list else { return try screen.show(report, as: format, of: query) }
+        try screen.show(cutsLines: false) { writer in
+            let others = KeptNames(query.content.otherNames)
             report.writeList(to: writer, pattern: ExcludePattern.of, leavesOut: others.areLeftOut)
-        } else {
-            report.write(format, to: writer)
+            return query
         }
-        try StandardOutput.finish(writer)
-        Diagnostics.warn(query.warnings, of: opened)
     }
 }

@@ -107,35 +107,25 @@ struct Diff: ParsableCommand {
         let (before, after) = sides
         var asked = try QueryOptions(threads, symbols, filters)
         asked.usesCache = cache.isUsed
-        let opened = (before: try before.map(openSession), after: try after.map(openSession))
-        let query = try ComparisonQuery(
-            before: opened.before, after: opened.after, asked, options, part: part.kind,
+        let changes = try ComparisonQuery.changes(
+            before: before.map(openSession), after: after.map(openSession), asked, options, part: part.kind,
             listener: Diagnostics.listener())
-        let comparison = query.comparison
+        let comparison = changes.content
         if let moot = limits.first(where: { $0.isMoot(in: comparison) }) {
-            Diagnostics.warn(query.warnings)
+            Diagnostics.warn(changes.warnings)
             let near = moot.pattern.map { NearNames(to: $0, in: comparison.functions) } ?? .none
             throw Diagnostics.fail(
                 "--fail-on '\(moot.expression)': no function on either side matches\(near.question)", .failed)
         }
-        let screen = Screen(screenOptions, isText: format == .text)
-        let writer = screen.writer()
-        DiffReport(comparison, options: reportOptions(asked.filter, screen)).write(format, to: writer)
-        try StandardOutput.finish(writer)
+        let screen = Screen(screenOptions, format)
+        try screen.show(DiffReport(comparison, options: reportOptions(asked.filter, screen)), as: format, of: changes)
         if let file {
             var flame = FlameGraph.Options()
             flame.title = (before + ["→"] + after).joined(separator: " ")
             flame.minTotal = asked.filter.minCost
             try file.draw(comparison, options: flame)
         }
-        Diagnostics.warn(query.warnings, of: opened.before + opened.after)
-        if !limits.isEmpty, !comparison.isRepeated {
-            func runs(_ count: Int) -> String { count == 1 ? "one" : String(count) }
-            let (before, after) = (comparison.runsBefore, comparison.runsAfter)
-            Diagnostics.warn(
-                "compared \(runs(before)) run\(before == 1 ? "" : "s") with \(runs(after)): noise is not told from change"
-            )
-        }
+        if !limits.isEmpty, let caution = ComparisonQuery.caution(comparison) { Diagnostics.warn(caution) }
         return limits.compactMap { DiffReport.excess(of: $0, in: comparison) }
     }
 

@@ -148,17 +148,10 @@ struct GateCommand: ParsableCommand {
         let isShown = output == nil && isatty(STDOUT_FILENO) == 1
         let format =
             format ?? output.flatMap { GateReport.Format(ending: FileName.ending($0)) } ?? (isShown ? .text : .markdown)
-        let screen = Screen(screenOptions, isText: format == .text)
+        let screen = Screen(screenOptions, format)
         let report = GateReport(result, layout: output == nil ? screen.layout : TextLayout())
-        if let output {
-            let file = try OutputFile(output)
-            report.write(format, to: file.writer)
-            try file.finish()
-        } else {
-            let writer = screen.writer(cutsLines: format == .text)
-            report.write(format, to: writer)
-            try StandardOutput.finish(writer)
-        }
+        try screen.show(
+            report, as: format, into: output.map { try OutputFile($0) }, cutsLines: format == .text)
         try writeJUnit(report)
         return report
     }

@@ -44,9 +44,8 @@ struct HistoryChangesCommand: ParsableCommand {
         options.threshold = threshold.percent / 100
         let changes = try HistoryChanges(in: store, selection, options: options)
         RunOptions.tell(changes.selection)
-        let screen = Screen(screenOptions, isText: format == .text)
-        let writer = screen.writer()
-        ChangesReport(changes, limit: screen.rows(limit), layout: screen.layout).write(format, to: writer)
-        try StandardOutput.finish(writer)
+        let screen = Screen(screenOptions, format)
+        let report = ChangesReport(changes, limit: screen.rows(limit), layout: screen.layout)
+        try screen.show(report, as: format)
     }
 }

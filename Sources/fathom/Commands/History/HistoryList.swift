@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import TraceHistory
 internal import TraceReports
+internal import TraceText
 
 struct HistoryList: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,7 +21,7 @@ struct HistoryList: ParsableCommand {
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Option(help: "How to write it.")
-    var format = HistoryListReport.Format.text
+    var format = ReportFormat.text
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit is a number of rows") }
@@ -30,9 +31,8 @@ struct HistoryList: ParsableCommand {
         let store = try history.open()
         let runs = try store.runs()
         if runs.isEmpty { throw Diagnostics.fail("\(store.path): has no runs", .nothing) }
-        let screen = Screen(screenOptions, isText: format == .text)
-        let writer = screen.writer()
-        HistoryListReport(runs, limit: screen.rows(limit), layout: screen.layout).write(format, to: writer)
-        try StandardOutput.finish(writer)
+        let screen = Screen(screenOptions, format)
+        let report = HistoryListReport(runs, limit: screen.rows(limit), layout: screen.layout)
+        try screen.show(report, as: format)
     }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import TraceHistory
 internal import TraceReports
+internal import TraceText
 
 struct HistoryShow: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,7 +23,7 @@ struct HistoryShow: ParsableCommand {
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Option(help: "How to write it; JSON has all functions.")
-    var format = HistoryListReport.Format.text
+    var format = ReportFormat.text
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit is a number of rows") }
@@ -34,9 +35,8 @@ struct HistoryShow: ParsableCommand {
             throw HistoryError.noRun(path: store.path, run: number)
         }
         let content = try store.content(of: number, try store.catalog(paths: true))
-        let screen = Screen(screenOptions, isText: format == .text)
-        let writer = screen.writer()
-        HistoryRunReport(found, content, limit: screen.rows(limit), layout: screen.layout).write(format, to: writer)
-        try StandardOutput.finish(writer)
+        let screen = Screen(screenOptions, format)
+        let report = HistoryRunReport(found, content, limit: screen.rows(limit), layout: screen.layout)
+        try screen.show(report, as: format)
     }
 }

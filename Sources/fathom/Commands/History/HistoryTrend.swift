@@ -64,15 +64,10 @@ struct HistoryTrend: ParsableCommand {
         }
         RunOptions.tell(trend.selection)
         let format = format ?? output.flatMap { TrendReport.Format(rawValue: FileName.ending($0)) } ?? .text
-        if let output {
-            let file = try OutputFile(output)
-            TrendReport(trend).write(format, to: file.writer)
-            return try file.finish()
-        }
-        let screen = Screen(screenOptions, isText: format == .text)
-        let writer = screen.writer()
-        TrendReport(trend, layout: screen.layout).write(format, to: writer)
-        try StandardOutput.finish(writer)
-        if trend.points.isEmpty { throw ExitStatus.nothing.code }
+        let file = try output.map { try OutputFile($0) }
+        let screen = Screen(screenOptions, format)
+        let report = TrendReport(trend, layout: file == nil ? screen.layout : TextLayout())
+        try screen.show(report, as: format, into: file)
+        if output == nil, trend.points.isEmpty { throw ExitStatus.nothing.code }
     }
 }

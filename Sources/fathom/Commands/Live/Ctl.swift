@@ -34,8 +34,6 @@ struct Ctl: ParsableCommand {
             ("fathom ctl server.fathom status", "Shows which processes have followed."),
         ])
 
-    enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
-
     enum Action: String, CaseIterable { case start, stop, save, set, filter, mode, status }
 
     @Argument(
@@ -57,7 +55,7 @@ struct Ctl: ParsableCommand {
     @OptionGroup(title: "With filter") var names: NameOptions
 
     @Option(help: "text or json, of status.")
-    var format = Format.text
+    var format = ReportFormat.text
 
     func validate() throws { _ = try parsed() }
 
@@ -210,10 +208,7 @@ struct Ctl: ParsableCommand {
         switch request {
         case .status:
             let screen = Screen(isText: format == .text)
-            let writer = screen.writer()
-            let report = SteeringReport(writer, status, layout: screen.layout)
-            format == .json ? report.writeJSON() : report.writeText()
-            try StandardOutput.finish(writer)
+            try screen.show(SteeringReport(status, layout: screen.layout), as: format)
         case .mode(let mode?) where mode != status.mode:
             Diagnostics.say("\(status.session): its recorder was asked to go on in --mode \(mode.rawValue)")
         case .mode: Diagnostics.say("\(status.session) is recorded in --mode \(status.mode.rawValue)")

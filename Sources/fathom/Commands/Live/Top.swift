@@ -154,8 +154,8 @@ struct Top: ParsableCommand {
             let status = ": \(content.status)"
             writer.write("\(screen.layout.fit(content.title, behind: status.columns).name)\(status)\n")
             let order = ReportOrder(rawValue: sort.rawValue) ?? .number(.total)
-            Report(
-                .functions, content.rows, of: content.tree, order: order, limit: limit == 0 ? .max : limit,
+            TableReport(
+                SummedRows(.functions, content.rows, of: content.tree), order: order, limit: limit == 0 ? .max : limit,
                 layout: screen.layout
             ).write(.text, to: writer)
             try StandardOutput.finish(writer)

@@ -6,6 +6,7 @@ internal import TraceQuery
 internal import TraceRecording
 internal import TraceReports
 internal import TraceSymbols
+internal import TraceText
 internal import TraceWatch
 
 /// `fathom watch [options] -- CMD ARGS...`, `fathom watch SESSION|PID` and `fathom watch --list DIR`
@@ -42,7 +43,7 @@ struct WatchCommand: ParsableCommand {
     var list: String?
 
     @Option(help: "How reports are printed, and lists; files are written in both ways.")
-    var format = HangFiles.Format.text
+    var format = ReportFormat.text
 
     @Flag(name: .shortAndLong, help: "Print nothing; write only the files.")
     var quiet = false
@@ -72,12 +73,10 @@ struct WatchCommand: ParsableCommand {
     }
 
     private func show(_ directory: String) throws {
-        let list = HangList(try HangFiles.read(directory))
-        guard !list.rows.isEmpty else { throw Diagnostics.fail("\(directory): no reports of hangs", .nothing) }
         let screen = Screen(isText: format == .text)
-        let writer = screen.writer()
-        if format == .json { list.write(json: writer) } else { list.write(text: writer, layout: screen.layout) }
-        try StandardOutput.finish(writer)
+        let list = HangList(try HangFiles.read(directory), layout: screen.layout)
+        guard !list.rows.isEmpty else { throw Diagnostics.fail("\(directory): no reports of hangs", .nothing) }
+        try screen.show(list, as: format)
     }
 
     // MARK: A session that is being recorded

@@ -20,8 +20,6 @@ struct Dump: ParsableCommand {
             ),
         ])
 
-    enum Format: String, ExpressibleByArgument, CaseIterable { case text, jsonl }
-
     @OptionGroup var input: SessionOptions
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
@@ -29,7 +27,7 @@ struct Dump: ParsableCommand {
     var chunks = false
 
     @Option(help: "text, or jsonl: one JSON object a line.")
-    var format = Format.text
+    var format = DumpReport.Format.text
 
     func run() throws {
         let query = try input.query {
@@ -38,20 +36,13 @@ struct Dump: ParsableCommand {
             $0.lines = false
         }
         try query.session.requireMoments(for: "fathom dump shows records of single calls")
-        let selection = try query.selected()
-        let screen = Screen(screenOptions, isText: format == .text)
-        let writer = screen.writer()
-        let report = DumpReport(
-            writer, session: query.session, resolver: query.resolver, format: format == .jsonl ? .jsonLines : .text,
-            showsChunks: chunks, layout: screen.layout)
-        let progress = ReadingProgress(of: selection.flatMap(\.threads), report: Diagnostics.progress())
-        for (_, threads) in selection {
-            for thread in threads where !writer.isClosed { report.write(thread, progress) }
+        let screen = Screen(screenOptions, format)
+        try screen.show { writer in
+            let report = DumpReport(
+                writer, session: query.session, resolver: query.resolver, format: format, showsChunks: chunks,
+                layout: screen.layout)
+            defer { report.writeLosses() }
+            return try query.records(report.write)
         }
-        progress.end()
-        report.writeLosses()
-        try StandardOutput.finish(writer)
-        Diagnostics.warn(query.session.warnings, of: query.session)
-        if !query.session.hasCalls { throw query.emptiness }
     }
 }

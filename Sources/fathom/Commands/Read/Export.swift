@@ -57,6 +57,7 @@ struct Export: ParsableCommand {
     @Flag(help: "One row for each call, instead of one for each call path; for parquet.")
     var calls = false
 
+    @OptionGroup var cache: CacheOptions
     @OptionGroup(title: "Fleet") var labels: LabelOptions
 
     private var compression: Compression { Compression(ofFile: output) }
@@ -84,7 +85,7 @@ struct Export: ParsableCommand {
     }
 
     func run() throws {
-        let query = try input.query(filters)
+        let query = try input.query(filters) { $0.usesCache = cache.isUsed }
         if calls || format.showsCalls {
             try query.session.requireCalls(for: "\(format) is a format of single calls")
         } else if query.filter.from > 0 || query.filter.to < .max {
@@ -92,7 +93,7 @@ struct Export: ParsableCommand {
         }
         if format.isDirectory { return try writeFleet(query) }
         let first = split ? nil : try file(output)  // what cannot be written is reported before a long reading
-        let source = try source(query)
+        let source = try ExportSource(query)
         guard let exporter = (calls ? format.exporterOfCalls : nil) ?? format.exporter else { return }
         if let reason = exporter.refusal(source) {
             throw Diagnostics.fail("\(format): \(reason)", .nothing)
@@ -106,31 +107,23 @@ struct Export: ParsableCommand {
         } else {
             written = try writeParts(of: source, by: exporter)
         }
-        Diagnostics.warn(query.session.warnings, of: query.session)
-        guard written > 0 else { throw query.emptiness }
-        if first?.writer.isClosed != true { Diagnostics.warn(query.unmatchedPatterns) }
-    }
-
-    private func source(_ query: SessionQuery) throws -> ExportSource {
-        ExportSource(
-            query.session, resolver: query.resolver, selection: try query.selected(), filter: query.filter,
-            onProgress: Diagnostics.progress())
+        try source.answer(written, isWhole: first?.writer.isClosed != true).told()
     }
 
     /// Writes the session as a run of the fleet's tables.
     private func writeFleet(_ query: SessionQuery) throws {
         try FileName.check(output)
         try query.session.requireSums(for: "the tables have what all calls add up to")
-        let run = try source(query).fleetRun(labels: labels.label.map { ($0.name, $0.value) })
+        let source = try ExportSource(query)
+        let run = source.fleetRun(labels: labels.label.map { ($0.name, $0.value) })
         if let reason = FleetTables(run).refusal { throw Diagnostics.fail("\(format): \(reason)", .nothing) }
-        Diagnostics.warn(query.session.warnings, of: query.session)
-        guard !run.isEmpty else { throw query.emptiness }
+        guard !run.isEmpty else { return try source.answer(0).told() }
         do throws(FleetDirectory.Failure) {
             try FleetDirectory(output).write(run)
         } catch {
             throw Diagnostics.fail("\(error)", .failed)
         }
-        Diagnostics.warn(query.unmatchedPatterns)
+        try source.answer(1).told()
     }
 
     private func file(_ name: String) throws -> OutputFile {

@@ -99,7 +99,7 @@ struct Flame: ParsableCommand {
             Diagnostics.warn("\(graph.frameCount) frames make a large page; --min-cost, --from and --to draw fewer")
         }
         try file.draw(graph)
-        Diagnostics.warn(aggregate.warnings, of: aggregate.session)
+        try aggregate.answer(graph).told()
     }
 
     private func options(_ aggregate: AggregateQuery) -> FlameGraph.Options {
@@ -121,29 +121,23 @@ struct Flame: ParsableCommand {
     private func drawChange(since before: String, to file: FlameFile) throws {
         var query = try QueryOptions(input.threads, input.symbols, filters)
         query.usesCache = true
-        let change = try ComparisonQuery(
-            before: [openSession(before)], after: [input.open()], query, SessionComparison.Options(),
-            listener: Diagnostics.listener())
+        let change = try ComparisonQuery.changes(
+            before: [openSession(before)], after: [input.open()], query, listener: Diagnostics.listener())
         var options = FlameGraph.Options()
         options.title = title ?? "\(before) → \(input.given ?? "newest session")"
         options.isInverted = inverted
         options.minTotal = query.filter.minCost
-        try file.draw(change.comparison, options: options)
-        Diagnostics.warn(change.warnings)
+        try file.draw(change.content, options: options)
+        try change.told()
     }
 
     private func chart(of aggregate: AggregateQuery) -> FlameGraph {
         let threads = aggregate.threads
-        let calls = CallsQuery(
-            aggregate.query, of: threads, layout: FlameChart.layout, most: FlameChart.mostCalls,
-            onProgress: Diagnostics.progress())
+        let calls = CallsQuery(aggregate.query, of: threads, layout: FlameChart.layout, most: FlameChart.mostCalls)
         var chart = FlameChart(calls: calls.callCount)
         calls.walk(&chart)
         if aggregate.session.description?.waitSources != nil {
-            let own = threads.filter { $0.task == nil && !$0.isJoined }
-            let waits = Waits(
-                of: own, session: aggregate.session, resolver: aggregate.query.resolver, isAsked: { _ in true })
-            chart.show(waits, functions: aggregate.functions) { aggregate.query.variable(of: $0, at: $1) }
+            chart.show(aggregate.query.waits(of: threads.filter { $0.task == nil && !$0.isJoined }))
         }
         var options = options(aggregate)
         if let (all, least) = calls.leftOut {

@@ -16,8 +16,6 @@ struct Graph: ParsableCommand {
             ("fathom graph prog.fathom work", "Shows what leads to work, and what work leads to."),
         ])
 
-    enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
-
     @OptionGroup var input: SessionOptions
 
     @Argument(
@@ -42,7 +40,7 @@ struct Graph: ParsableCommand {
     var limit: Int?
 
     @Option(help: "How to write it; JSON has all paths.")
-    var format = Format.text
+    var format = ReportFormat.text
 
     @OptionGroup var cache: CacheOptions
 
@@ -53,37 +51,8 @@ struct Graph: ParsableCommand {
     func run() throws {
         let (input, function) = input.withFunction(function, isNeeded: false)
         let query = try input.aggregate(filters, times: correction, usesCache: cache.isUsed)
-        let trees = try trees(of: query, function)
-        let screen = Screen(screenOptions, isText: format == .text)
-        let writer = screen.writer()
-        switch format {
-        case .text:
-            var graph = GraphText(writer, options: options(query, screen))
-            for (index, part) in trees.enumerated() {
-                if index > 0 { writer.write(byte: UInt8(ascii: "\n")) }
-                if let function { graph.write(title: part.name == "callers" ? "to \(function)" : "from \(function)") }
-                graph.write(part.tree)
-            }
-        case .json:
-            let content = query.session.content
-            GraphJSON(writer, samplePeriod: content.samplePeriod, keepsTimes: content.keepsTimes).write(trees)
-        }
-        try StandardOutput.finish(writer)
-        Diagnostics.warn(query.warnings, of: query.session)
-    }
-
-    private func trees(of query: AggregateQuery, _ function: String?) throws -> [(name: String, tree: CallPathTree)] {
-        let tree = try query.tree().only(part.kind(of: query.session))
-        guard let function else { return [("paths", tree)] }
-        let pattern = try namePattern(function)
-        var below = TreeFilter()
-        below.only = [pattern]
-        let callees = tree.filtered(below)
-        try query.check(isEmpty: callees.paths.isEmpty, matching: pattern)
-        return [("callers", tree.inverted(at: [pattern])), ("callees", callees)]
-    }
-
-    private func options(_ query: AggregateQuery, _ screen: Screen) -> GraphText.Options {
+        let paths = try query.paths(around: function.map(namePattern), of: part.kind(of: query.session))
+        let screen = Screen(screenOptions, format)
         var options = GraphText.Options()
         options.threshold = threshold.percent / 100
         options.minCost = query.filter.minCost
@@ -91,6 +60,6 @@ struct Graph: ParsableCommand {
         options.keepsTimes = query.session.content.keepsTimes
         options.limit = screen.rows(limit)
         options.layout = screen.layout
-        return options
+        try screen.show(GraphReport(paths.content, around: function, options), as: format, of: paths)
     }
 }

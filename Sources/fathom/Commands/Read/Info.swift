@@ -5,6 +5,7 @@ internal import TraceFile
 internal import TraceQuery
 internal import TraceReports
 internal import TraceSymbols
+internal import TraceText
 
 struct Info: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,8 +19,6 @@ struct Info: ParsableCommand {
             ),
             ("fathom info ./prog", "Lists the program's functions, and which have hooks."),
         ])
-
-    enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
 
     @Argument(
         help: ArgumentHelp(
@@ -56,7 +55,7 @@ struct Info: ParsableCommand {
     var rawNames = false
 
     @Option(help: "text or json.")
-    var format = Format.text
+    var format = ReportFormat.text
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit is a number of lines") }
@@ -68,19 +67,15 @@ struct Info: ParsableCommand {
     }
 
     func run() throws {
-        let screen = Screen(screenOptions, isText: format == .text)
+        let screen = Screen(screenOptions, format)
         if let given, isProgram(given) { return try tellHooks(of: given, on: screen) }
         let opened = try openSession(given ?? newestSession())
         if tree { return try tellProcesses(of: opened, on: screen) }
-        let writer = screen.writer()
-        let report = InfoReport(
-            writer, session: opened, showsModules: modules, checksPayloads: check, layout: screen.layout)
-        switch format {
-        case .text: report.writeText()
-        case .json: report.writeJSON()
+        try screen.show { writer in
+            InfoReport(writer, session: opened, showsModules: modules, checksPayloads: check, layout: screen.layout)
+                .write(format)
+            return Answer(opened, warnings: opened.damage.entries.map(\.description), sessions: [opened])
         }
-        try StandardOutput.finish(writer)
-        Diagnostics.warn(opened.damage.entries.map(\.description), of: opened)
     }
 
     private func tellProcesses(of session: Session, on screen: Screen) throws {
@@ -89,14 +84,10 @@ struct Info: ParsableCommand {
         options.folds = !noFold
         options.limit = screen.rows(limit)
         options.layout = screen.layout
-        let writer = screen.writer()
-        let report = ProcessTreeReport(writer, ProcessTree(of: session), options: options)
-        switch format {
-        case .text: report.writeText()
-        case .json: report.writeJSON()
+        try screen.show { writer in
+            ProcessTreeReport(writer, ProcessTree(of: session), options: options).write(format)
+            return Answer(session, warnings: session.warnings, sessions: [session])
         }
-        try StandardOutput.finish(writer)
-        Diagnostics.warn(session.warnings, of: session)
     }
 
     private func isProgram(_ path: String) -> Bool {
@@ -110,12 +101,10 @@ struct Info: ParsableCommand {
     }
 
     private func tellHooks(of program: String, on screen: Screen) throws {
-        let writer = screen.writer()
         let report: HooksReport
         do throws(SymbolProblem) {
             report = HooksReport(
-                writer,
-                modules: try hookedModules(of: program).map { module in
+                try hookedModules(of: program).map { module in
                     HooksReport.Module(
                         path: module.path,
                         functions: module.functions.functions.map { ($0.name(raw: rawNames), $0.isHooked) },
@@ -124,10 +113,6 @@ struct Info: ParsableCommand {
         } catch {
             throw Diagnostics.fail("\(program): which functions have hooks cannot be told: \(error)", .failed)
         }
-        switch format {
-        case .text: report.writeText()
-        case .json: report.writeJSON()
-        }
-        try StandardOutput.finish(writer)
+        try screen.show(report, as: format)
     }
 }

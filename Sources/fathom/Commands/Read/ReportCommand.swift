@@ -52,7 +52,7 @@ struct ReportCommand: ParsableCommand {
     var limit: Int?
 
     @Option(help: "How to write it.")
-    var format = Report.Format.text
+    var format = TableReport.Format.text
 
     @OptionGroup var cache: CacheOptions
 
@@ -84,87 +84,25 @@ struct ReportCommand: ParsableCommand {
     }
 
     func run() throws {
-        if let byArg { return try run(by: argument(byArg)) }
-        let query = try input.aggregate(filters, times: correction, usesCache: cache.isUsed)
-        let screen = Screen(screenOptions, isText: format == .text)
-        var report = try report(query, screen)
-        report.samplePeriod = query.session.content.samplePeriod
-        let writer = screen.writer()
-        report.write(format, to: writer)
-        try StandardOutput.finish(writer)
-        Diagnostics.warn(query.warnings, of: query.session)
-        guard report.isEmpty else { return }
-        switch (callers, callees) {
-        case (let function?, _) where query.filter.minCost == 0: throw QueryError.noCallers(function)
-        case (_, let function?) where query.filter.minCost == 0: throw QueryError.noCallees(function)
-        default: throw QueryError.nothingLeft(near: .none)
+        let rows: Answer<SummedRows>
+        var split = SplitTimes()
+        if let byArg {
+            let (pattern, name) = try argument(byArg)
+            rows = try input.query(filters).rows(byArgument: name, of: pattern)
+        } else {
+            let query = try input.aggregate(filters, times: correction, usesCache: cache.isUsed)
+            split = try splitOptions.split(of: query.session, for: sort)
+            rows = try query.rows(subject(), of: split.measure)
         }
+        let screen = Screen(screenOptions, format)
+        let report = TableReport(
+            rows.content, order: sort ?? .number(split.order), limit: screen.rows(limit), layout: screen.layout,
+            split: split, samplePeriod: byArg == nil ? rows.sessions.first?.content.samplePeriod : nil)
+        try screen.show(report, as: format, of: rows)
     }
 
-    private func run(by argument: (pattern: Pattern, name: String)) throws {
-        let query = try input.query(filters)
-        var layout = TreeLayout()
-        layout.folds = false
-        let calls = try CallsQuery(query, layout: layout, onProgress: Diagnostics.progress())
-        var values = ArgumentRows(argument.name, matches: query.functions.matching([argument.pattern]))
-        calls.walk(&values)
-        guard values.calls > 0 else {
-            let recorded = calls.selection.flatMap {
-                $0.process.argumentLayouts.values.flatMap { $0.values.map(\.name) }
-            }
-            throw values.others > 0
-                ? QueryError.noArgument(
-                    argument.pattern.text, argument.name, near: NearNames(to: argument.name, among: recorded))
-                : .noFunction(argument.pattern.text, near: NearNames(to: argument.pattern, in: query.functions))
-        }
-        let screen = Screen(screenOptions, isText: format == .text)
-        let report = Report(
-            .values, values.rows, functions: query.functions, cost: nil, dropped: CallSum(),
-            order: sort ?? .number(.total), minCost: query.filter.minCost, limit: screen.rows(limit),
-            layout: screen.layout)
-        let writer = screen.writer()
-        report.write(format, to: writer)
-        try StandardOutput.finish(writer)
-        if values.others > 0 {
-            Diagnostics.say("\(CountText.grouped(values.others)) calls have no such argument recorded")
-        }
-        Diagnostics.warn(calls.warnings, of: query.session)
-    }
-
-    private func report(_ query: AggregateQuery, _ screen: Screen) throws -> Report {
-        let (minCost, limit) = (query.filter.minCost, screen.rows(limit))
-        let split = try splitOptions.split(of: query.session, needsParts: sort?.part != nil)
-        if sort?.isOfMemory == true { try query.session.requireMemory() }
-        if sort?.isOfFaults == true { try query.session.requireFaults() }
-        let sort = sort ?? .number(split.order)
-        func report(_ kind: Report.Kind, _ rows: [AggregateRow], dropped: CallSum = CallSum()) -> Report {
-            Report(
-                kind, rows, functions: query.functions, cost: query.cost, dropped: dropped, order: sort,
-                minCost: minCost, limit: limit, layout: screen.layout, split: split)
-        }
-        if let function = callers ?? callees {
-            let pattern = try namePattern(function)
-            let tree = try query.tree()
-            let matches = tree.matching([pattern])
-            try query.check(isEmpty: !tree.paths.contains { matches($0.function) }, matching: pattern)
-            return callers != nil
-                ? report(.callers, tree.rows(callersOf: [pattern]), dropped: tree.dropped)
-                : report(.callees, tree.rows(calleesOf: [pattern]), dropped: tree.dropped)
-        }
-        switch by {
-        case .function:
-            let (rows, dropped) = try query.functionRows()
-            return report(.functions, rows, dropped: dropped)
-        case .thread: return try report(.threads, query.threadSums().map { $0.row(cost: query.cost) })
-        case .process:
-            return try report(.processes, ThreadSums.processRows(query.threadSums(), cost: query.cost))
-        case .path:
-            return try Report(
-                pathsOf: query.tree(), order: sort, minCost: minCost, limit: limit, layout: screen.layout,
-                split: split)
-        case .file, .module:
-            let tree = try query.tree()
-            return report(by == .file ? .files : .modules, tree.rows(by: by), dropped: tree.dropped)
-        }
+    private func subject() throws -> AggregateQuery.RowSubject {
+        if let callers { return try .callers(namePattern(callers)) }
+        return try callees.map { try .callees(namePattern($0)) } ?? .all(by: by)
     }
 }

@@ -46,7 +46,7 @@ struct TailCommand: ParsableCommand {
     var limit: Int?
 
     @Option(help: "How to write it; JSON has all paths.")
-    var format = TailReport.Format.text
+    var format = ReportFormat.text
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit is a number of lines") }
@@ -59,12 +59,10 @@ struct TailCommand: ParsableCommand {
         let options = try input.options(filters)
         let query = try TailQuery(
             input.open(), options, function: pattern, slowest: slowest, listener: Diagnostics.listener())
-        let screen = Screen(screenOptions, isText: format == .text)
-        let writer = screen.writer()
-        TailReport(query.comparison, options: reportOptions(query, screen, function)).write(format, to: writer)
-        try StandardOutput.finish(writer)
+        let screen = Screen(screenOptions, format)
+        let report = TailReport(query.comparison, options: reportOptions(query, screen, function))
+        try screen.show(report, as: format, of: query.answer)
         if let file { try file.draw(query.comparison.change, options: flameOptions(query, function)) }
-        Diagnostics.warn(query.warnings, of: query.query.session)
     }
 
     private func subject() throws -> (SessionOptions, String) {

@@ -17,7 +17,6 @@ struct Tree: ParsableCommand {
             ("fathom tree prog.fathom --watch leaf --limit 9", "Shows calls of leaf, and how the program came there."),
         ])
 
-    enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
     enum Sort: String, ExpressibleByArgument, CaseIterable { case time }
 
     @OptionGroup var input: SessionOptions
@@ -56,7 +55,7 @@ struct Tree: ParsableCommand {
     var callSites = false
 
     @Option(help: "text or json.")
-    var format = Format.text
+    var format = ReportFormat.text
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit is a number of lines") }
@@ -78,33 +77,27 @@ struct Tree: ParsableCommand {
         layout.folds = !noFold && watch == nil
         layout.order = sort == .time ? .cost : .time
         layout.tellsMemory = !memory.isEmpty
-        let calls = try CallsQuery(
-            query, layout: layout, longest: sort == .time ? mostLines : nil, onProgress: Diagnostics.progress())
-        let screen = Screen(screenOptions, isText: format == .text)
-        let writer = screen.writer()
+        let calls = try CallsQuery(query, layout: layout, longest: sort == .time ? mostLines : nil)
+        let screen = Screen(screenOptions, format)
         let isWatched = watch.map { query.functions.matching($0.patterns) }
-        var (isEmpty, isWhole) = (false, false)
-        switch format {
-        case .text:
-            var report = TreeText(
-                writer, functions: query.functions, options: textOptions(query, screen, split, memory),
-                isWatched: isWatched)
-            calls.walk(&report)
-            isWhole = report.wantsMore
-            report.finish()
-            isEmpty = report.shown == 0 && !writer.isClosed
-        case .json:
-            var report = TreeJSON(
-                writer, functions: query.functions, limit: sort == .time ? .max : mostLines,
-                knowsRunnable: split.knowsRunnable, memory: memory, isWatched: isWatched)
-            calls.walk(&report)
-            isWhole = report.wantsMore
-            report.finish()
+        try screen.show { writer in
+            switch format {
+            case .text:
+                var report = TreeText(
+                    writer, functions: query.functions, options: textOptions(query, screen, split, memory),
+                    isWatched: isWatched)
+                calls.walk(&report)
+                defer { report.finish() }
+                return calls.answer(isEmpty: report.shown == 0 && !writer.isClosed, isWhole: report.wantsMore)
+            case .json:
+                var report = TreeJSON(
+                    writer, functions: query.functions, limit: sort == .time ? .max : mostLines,
+                    knowsRunnable: split.knowsRunnable, memory: memory, isWatched: isWatched)
+                calls.walk(&report)
+                defer { report.finish() }
+                return calls.answer(isEmpty: false, isWhole: report.wantsMore)
+            }
         }
-        try StandardOutput.finish(writer)
-        Diagnostics.warn(calls.warnings, of: query.session)
-        if isEmpty { throw query.emptiness }
-        if isWhole { Diagnostics.warn(query.unmatchedPatterns) }
     }
 
     private static func argumentFilter(_ text: String) throws -> ArgumentFilter {

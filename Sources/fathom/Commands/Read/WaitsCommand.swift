@@ -34,7 +34,7 @@ struct WaitsCommand: ParsableCommand {
     var limit: Int?
 
     @Option(help: "How to write it.")
-    var format = WaitsReport.Format.text
+    var format = ReportFormat.text
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit is a number of rows") }
@@ -42,30 +42,10 @@ struct WaitsCommand: ParsableCommand {
     }
 
     func run() throws {
-        let query = try input.query { $0.joinsTasks = false }
-        let session = query.session
-        try session.requireWaits()
-        let asked = Set(try query.selected().flatMap(\.threads).map { ObjectIdentifier($0) })
-        let all = session.processes.flatMap(\.threads)
-        let progress = ReadingProgress(of: all, report: Diagnostics.progress())
-        let waits = Waits(
-            of: all, session: session, resolver: query.resolver, isAsked: { asked.contains(ObjectIdentifier($0)) },
-            progress: progress)
-        progress.end()
-        let screen = Screen(screenOptions, isText: format == .text)
-        var options = WaitsReport.Options()
-        options.minCost = minCost?.nanoseconds ?? 0
-        options.longest = longest
-        options.limit = screen.rows(limit, lines: 4)
-        options.layout = screen.layout
-        options.variable = { query.variable(of: $0, at: $1) }
-        options.processors = session.description?.waitSources?.processors
-        let report = WaitsReport(waits, functions: query.functions, options: options)
-        let writer = screen.writer()
-        report.write(format, to: writer)
-        try StandardOutput.finish(writer)
-        Diagnostics.warn(query.warnings(of: all), of: session)
-        if let crowd = report.crowd { Diagnostics.warn(crowd) }
-        if report.isEmpty { throw QueryError.noWaits(session: session.path) }
+        let sums = try input.query { $0.joinsTasks = false }.waits(minCost: minCost?.nanoseconds ?? 0)
+        let screen = Screen(screenOptions, format)
+        let report = WaitsReport(
+            sums.content, limit: screen.rows(limit, lines: 4), longest: longest, layout: screen.layout)
+        try screen.show(report, as: format, of: sums)
     }
 }

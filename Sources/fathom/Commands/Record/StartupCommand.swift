@@ -131,8 +131,7 @@ struct StartupCommand: ParsableCommand {
         }
         let file = try output.map { try OutputFile($0) }
         let format = format ?? output.flatMap { StartupReport.Format(rawValue: FileName.ending($0)) } ?? .text
-        let screen = Screen(screenOptions, isText: format == .text && file == nil)
-        let writer = file?.writer ?? screen.writer()
+        let screen = Screen(screenOptions, file == nil ? format : .json)
         var options = StartupReport.Options()
         options.layout = file == nil ? screen.layout : TextLayout()
         options.limit = limit == 0 ? nil : limit
@@ -147,9 +146,9 @@ struct StartupCommand: ParsableCommand {
         let report = StartupReport(
             starts.map { StartupReport.Run($0.startup, functions: $0.query.functions) }, cold: coldText,
             options: options)
-        report.write(format, to: writer)
-        if let file { try file.finish() } else { try StandardOutput.finish(writer) }
-        for start in starts { Diagnostics.warn(start.warnings, of: start.query.session) }
+        let answer = Answer(
+            report, warnings: starts.flatMap(\.warnings), sessions: starts.map(\.query.session))
+        try screen.show(report, as: format, of: answer, into: file)
         let incomplete = starts.count { $0.startup.incompleteness != nil }
         if incomplete > 0, let reason = starts.lazy.compactMap(\.startup.incompleteness).first {
             let runs = runs > 1 ? " in \(incomplete) of \(runs) runs" : ""
@@ -176,9 +175,10 @@ struct StartupCommand: ParsableCommand {
                 "\(path): the program entered no named scope before the end (FATHOM_SCOPE)", .nothing)
         }
         let file = try output.map { try OutputFile($0) }
-        let writer = file?.writer ?? StandardOutput.writer()
-        LaunchReport.write(proposed, to: writer)
-        if let file { try file.finish() } else { try StandardOutput.finish(writer) }
+        try Screen(screenOptions, ReportFormat.json).show(into: file) { writer in
+            LaunchReport.write(proposed, to: writer)
+            return Answer(proposed)
+        }
         Diagnostics.say("each task depends on the one before it on its thread: take out what it does not need")
     }
 

@@ -14,10 +14,14 @@ struct SplitOptions: ParsableArguments {
     var times: SplitTimes.Shown?
 
     /// Bad wishes are thrown: what `session` does not know.
-    func split(of session: Session, needsParts: Bool = false) throws -> SplitTimes {
-        if times != nil || needsParts { try session.requireSplitTimes() }
+    ///
+    /// - Parameter order: what is sorted by.
+    func split(of session: Session, for order: ReportOrder? = nil) throws -> SplitTimes {
+        if times != nil || order?.part != nil { try session.requireSplitTimes() }
         let knowsRunnable = session.switches != nil
         if times == .runnable, !knowsRunnable { try session.requireSwitches() }
+        if order?.isOfMemory == true { try session.requireMemory() }
+        if order?.isOfFaults == true { try session.requireFaults() }
         var split = SplitTimes(isKnown: session.splitsTimes, knowsRunnable: knowsRunnable, shown: times)
         split.knowsMemory = session.tellsMemory
         split.knowsFaults = session.faults != nil

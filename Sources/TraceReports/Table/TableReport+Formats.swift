@@ -2,7 +2,7 @@ internal import TraceAnalysis
 internal import TraceFile
 internal import TraceText
 
-extension Report {
+extension TableReport {
     // MARK: Text
 
     static let columnWidth = 10
@@ -12,11 +12,12 @@ extension Report {
     func writeText(to writer: ByteWriter) {
         let columns = textColumns
         let nameColumn =
-            columns.count * Report.columnWidth + (samplePeriod != nil && keepsTimes ? Report.errorWidth : 0) + 2
+            columns.count * TableReport.columnWidth + (samplePeriod != nil && keepsTimes ? TableReport.errorWidth : 0)
+            + 2
         let whole = layout.isColoured || samplePeriod != nil ? allRows.selfTime : 0
         writer.write(in: layout.style(.bold)) {
             for column in columns {
-                Report.writeHeading(column == .calls ? times.calls : column.rawValue, to: writer)
+                TableReport.writeHeading(column == .calls ? times.calls : column.rawValue, to: writer)
                 if column == .total, samplePeriod != nil { writer.write("        ±" as StaticString) }
             }
             let (name, remark) = layout.fit(heading, times.headings, behind: nameColumn)
@@ -27,15 +28,15 @@ extension Report {
             for column in columns {
                 let value = column.value(of: row)
                 switch column.unit {
-                case .bytes: Report.writeHeading(CountText.size(value, unit: "B"), to: writer)
-                case .count: writer.write(decimal: value, width: Report.columnWidth)
+                case .bytes: TableReport.writeHeading(CountText.size(value, unit: "B"), to: writer)
+                case .count: writer.write(decimal: value, width: TableReport.columnWidth)
                 case .time:
                     writer.write(in: column == .self ? layout.heat(value, of: whole) : nil) {
-                        writer.write(time: value, width: Report.columnWidth)
+                        writer.write(time: value, width: TableReport.columnWidth)
                     }
                 }
                 if column == .total, let error = times.error(of: row.total, in: row.calls, of: whole) {
-                    writer.write(time: error, width: Report.errorWidth)
+                    writer.write(time: error, width: TableReport.errorWidth)
                 }
             }
             writer.write(byte: UInt8(ascii: " "))
@@ -56,7 +57,7 @@ extension Report {
             writer.write(dropped)
             writer.write(" (not recorded)\n" as StaticString)
         }
-        if columns.contains(.inherited) { writer.write(layout.sentence(Report.inheritedLegend)) }
+        if columns.contains(.inherited) { writer.write(layout.sentence(TableReport.inheritedLegend)) }
         if keepsTimes, rows.contains({ !$0.isReliable }) { writer.write(layout.sentence(TimesText.legend)) }
     }
 
@@ -83,11 +84,11 @@ extension Report {
         let names = max(widest, heading.columns + times.headings[0].columns)
         func dropping(_ columns: [ReportColumn]) -> [ReportColumn] { columns.filter { order != .number($0) } }
         let kept = layout.chosen(of: columns, dropping: dropping(ReportColumn.firstToGo), names: names) { _ in
-            Report.columnWidth
+            TableReport.columnWidth
         }
         let least = min(names, TextLayout.leastName)
         return layout.chosen(of: kept, dropping: dropping(ReportColumn.lastToGo), names: least) { _ in
-            Report.columnWidth
+            TableReport.columnWidth
         }
     }
 

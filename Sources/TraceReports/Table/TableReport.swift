@@ -3,33 +3,26 @@ internal import TraceFile
 public import TraceText
 
 /// A table of what calls add up to, sorted and ready to be written.
-public struct Report {
-    /// What the rows are, as JSON names their list.
-    public enum Kind: String, Sendable {
-        case functions, paths, files, modules, threads, processes, callers, callees, values
-    }
-
+public struct TableReport: Report {
     public enum Format: String, CaseIterable, Sendable { case text, json, csv }
 
-    let kind: Kind
+    let kind: SummedRows.Kind
     /// What is shown, in order.
     let rows: Rows
     /// What is shown, and what is beyond the limit.
     let allRows: Rows
     let layout: TextLayout
-    let functions: FunctionTable
-    private let cost: TracingCost?
     /// Where calls are samples of the stacks, the time that a sample stands for, in ns.
-    public var samplePeriod: UInt64?
-    var times: TimesText { TimesText(cost, samplePeriod: samplePeriod, areKept: keepsTimes) }
+    let samplePeriod: UInt64?
+    var times: TimesText { TimesText(sums.cost, samplePeriod: samplePeriod, areKept: keepsTimes) }
     /// Callees that the record options left out.
-    let dropped: CallSum
+    var dropped: CallSum { sums.dropped }
+    var functions: FunctionTable { sums.functions }
     /// Whether any row has time; none has where calls were only counted.
     let keepsTimes: Bool
     let order: ReportOrder
     let split: SplitTimes
-    /// The tree whose paths the rows are, if they are paths.
-    private let paths: CallPaths?
+    private let sums: SummedRows
 
     /// Rows that are made when they are asked for.
     struct Rows: RandomAccessCollection {
@@ -49,76 +42,29 @@ public struct Report {
     }
 
     /// - Parameters:
-    ///   - tree: where the rows come from.
-    ///   - minCost: rows of less total time are left out, in ns.
     ///   - limit: rows to show.
     ///   - layout: of the text.
     ///   - split: which parts of times are shown, if they are known.
     public init(
-        _ kind: Kind, _ rows: [AggregateRow], of tree: CallPathTree, order: ReportOrder = .number(.total),
-        minCost: UInt64 = 0, limit: Int = .max, layout: TextLayout = TextLayout(),
-        split: SplitTimes = SplitTimes()
+        _ sums: SummedRows, order: ReportOrder = .number(.total), limit: Int = .max, layout: TextLayout = TextLayout(),
+        split: SplitTimes = SplitTimes(), samplePeriod: UInt64? = nil
     ) {
-        self.init(
-            kind, count: rows.count, row: { index, _ in rows[index] }, tree.functions, tree.cost, tree.dropped,
-            tree.paths, order, minCost, limit, layout, split)
-    }
-
-    /// - Parameters:
-    ///   - functions: what rows are of, if they are of functions.
-    ///   - cost: what was taken out of all times.
-    ///   - dropped: callees that the record options left out.
-    public init(
-        _ kind: Kind, _ rows: [AggregateRow], functions: FunctionTable, cost: TracingCost?, dropped: CallSum,
-        order: ReportOrder = .number(.total), minCost: UInt64 = 0, limit: Int = .max, layout: TextLayout = TextLayout(),
-        split: SplitTimes = SplitTimes()
-    ) {
-        self.init(
-            kind, count: rows.count, row: { index, _ in rows[index] }, functions, cost, dropped, nil, order, minCost,
-            limit, layout, split)
-    }
-
-    /// The paths of `tree`.
-    public init(
-        pathsOf tree: CallPathTree, order: ReportOrder = .number(.total), minCost: UInt64 = 0, limit: Int = .max,
-        layout: TextLayout = TextLayout(), split: SplitTimes = SplitTimes()
-    ) {
-        let rows = PathRows(tree)
-        self.init(
-            .paths, count: tree.paths.count, row: { rows.row($0, percentiles: $1) }, tree.functions, tree.cost,
-            tree.dropped, tree.paths, order, minCost, limit, layout, split)
-    }
-
-    /// - Parameter row: makes a row, with or without its percentiles.
-    private init(
-        _ kind: Kind, count: Int, row: @escaping (Int, Bool) -> AggregateRow, _ functions: FunctionTable,
-        _ cost: TracingCost?, _ dropped: CallSum, _ paths: CallPaths?, _ order: ReportOrder, _ minCost: UInt64,
-        _ limit: Int, _ layout: TextLayout, _ split: SplitTimes
-    ) {
+        self.sums = sums
         self.split = split
-        self.kind = kind
         self.layout = layout
-        self.functions = functions
-        self.cost = cost
-        self.dropped = dropped
-        self.paths = paths
-        var kept = (0..<UInt32(count)).filter { index in
-            if minCost == 0 { return true }
-            let row = row(Int(index), false)
-            return split.measure.part(of: row.total, row.offCPU) >= minCost
-        }
+        self.samplePeriod = samplePeriod
+        kind = sums.kind
+        let row = sums.row
+        var kept = Array(0..<UInt32(sums.count))
         keepsTimes = kept.isEmpty || kept.contains { row(Int($0), false).total > 0 }
         let order = keepsTimes || order != .number(.total) ? order : .number(.calls)
         self.order = order
-        let names = Names(functions: functions, paths: paths)
-        Report.sort(&kept, order, names) { row(Int($0), order.needsPercentiles) }
+        let names = Names(functions: sums.functions, paths: sums.paths)
+        TableReport.sort(&kept, order, names) { row(Int($0), order.needsPercentiles) }
         let sorted = kept
         allRows = Rows(count: sorted.count) { row(Int(sorted[$0]), $1) }
         rows = Rows(count: min(limit, sorted.count), row: allRows.row)
     }
-
-    /// Whether there is no row, whatever the limit.
-    public var isEmpty: Bool { allRows.isEmpty && dropped.calls == 0 }
 
     public func write(_ format: Format, to writer: ByteWriter) {
         switch format {
@@ -139,7 +85,7 @@ public struct Report {
     /// Names of the functions of a path, the root's first.
     func names(ofPath index: Int) -> [String] { names.names(ofPath: index) }
 
-    private var names: Names { Names(functions: functions, paths: paths) }
+    private var names: Names { Names(functions: sums.functions, paths: sums.paths) }
 
     /// What rows are called.
     private struct Names {

@@ -3,12 +3,7 @@ internal import TraceFile
 internal import TraceText
 
 /// What waits and threads are called.
-struct WaitNames {
-    let waits: Waits
-    let functions: FunctionTable
-    /// The name of the variable at an address of a process, if that is known.
-    let variable: (TracedProcess, UInt64) -> String?
-
+extension NamedWaits {
     /// What is waited for; nil when it has no name.
     func object(_ kind: Wait.Kind, _ object: UInt64, _ descriptor: Int16, of thread: Int) -> String? {
         switch kind {
