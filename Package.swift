@@ -81,8 +81,9 @@ let package = Package(
                 ])
             ]),
 
-        // Reading: data flows TraceFile -> TraceAnalysis -> TraceReports or TraceExport, which both write by TraceText;
-        // TraceQuery puts them together as the command line asks.
+        // Reading: data flows TraceFile -> TraceAnalysis -> TraceFindings -> TraceReports or TraceExport, which both write by
+        // TraceText; TraceQuery puts them together as the command line asks. TraceAnalysis replays calls and adds them up;
+        // TraceFindings finds out what that means: waits, starts, tails, changes.
         // Symbols join as a resolved table.
         .systemLibrary(name: "CElfutils", pkgConfig: "libdw", providers: [.apt(["libdw-dev", "libelf-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
@@ -91,26 +92,34 @@ let package = Package(
         .target(
             name: "TraceFile", dependencies: ["CTraceFormat", "CTracePack", "CZstd", "TraceText"],
             swiftSettings: strict),
-        .target(name: "TraceAnalysis", dependencies: ["TraceFile"], swiftSettings: strict),
+        .target(name: "TraceStatistics", swiftSettings: strict),
+        .target(name: "TraceAnalysis", dependencies: ["TraceFile", "TraceStatistics"], swiftSettings: strict),
+        .target(
+            name: "TraceFindings", dependencies: ["TraceFile", "TraceAnalysis", "TraceStatistics"],
+            swiftSettings: strict),
         .target(
             name: "TraceSymbols", dependencies: ["CElfutils", "CInstructions", "CZstd", "TraceText"],
             swiftSettings: strict,
             linkerSettings: [.linkedLibrary("stdc++")]),
         .target(
-            name: "TraceReports", dependencies: ["TraceAnalysis", "TraceHistory", "TraceText"],
+            name: "TraceReports",
+            dependencies: ["TraceAnalysis", "TraceFindings", "TraceStatistics", "TraceHistory", "TraceText"],
             resources: flamePage.map { .embedInCode("Flame/FlamePage/\($0)") }
                 + startupPage.map { .embedInCode("Startup/StartupPage/\($0)") },
             swiftSettings: strict),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "TraceExport",
-            dependencies: ["CZlib", "CZstd", "TraceAnalysis", "TraceHistory", "TraceQuery", "TraceText"],
+            dependencies: [
+                "CZlib", "CZstd", "TraceAnalysis", "TraceFindings", "TraceHistory", "TraceQuery", "TraceText",
+            ],
             swiftSettings: strict),
 
         // Runs by the thousand: what they added up to, and what changed from one to the next.
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(
-            name: "TraceHistory", dependencies: ["CSQLite", "TraceFile", "TraceAnalysis", "TraceText"],
+            name: "TraceHistory",
+            dependencies: ["CSQLite", "TraceFile", "TraceAnalysis", "TraceFindings", "TraceStatistics", "TraceText"],
             swiftSettings: strict),
 
         // What somebody sees who looks through calls by keys: lines of text. Only the command line knows a terminal.
@@ -132,7 +141,7 @@ let package = Package(
         // What is asked of a session, between the command line and what reads: it neither prints nor exits.
         .target(
             name: "TraceQuery",
-            dependencies: ["TraceFile", "TraceAnalysis", "TraceSymbols", "TraceText"],
+            dependencies: ["TraceFile", "TraceAnalysis", "TraceFindings", "TraceSymbols", "TraceText"],
             swiftSettings: strict),
 
         // Looking into running processes from beside: what their threads wait for, and whether they hang.
@@ -140,7 +149,9 @@ let package = Package(
         .target(
             name: "TraceWatch",
             dependencies: [
-                "CThreadStop", "CTraceFormat", "TraceFile", "TraceAnalysis", "TraceSymbols", "TraceQuery", "TraceText",
+                "CThreadStop", "CTraceFormat", "TraceFile", "TraceAnalysis", "TraceFindings", "TraceSymbols",
+                "TraceQuery",
+                "TraceText",
             ],
             swiftSettings: strict),
 
@@ -157,7 +168,9 @@ let package = Package(
             name: "fathom",
             dependencies: [
                 "CArguments", "CNcurses",
-                "TraceFile", "TraceAnalysis", "TraceSymbols", "TraceText", "TraceQuery", "TraceReports",
+                "TraceFile", "TraceAnalysis", "TraceFindings", "TraceStatistics", "TraceSymbols", "TraceText",
+                "TraceQuery",
+                "TraceReports",
                 "TraceExport", "TraceHistory", "TraceScreen",
                 "TraceRecording", "TraceWatch", "TraceAttach", "TraceBuild", "TraceDoctor",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -177,6 +190,14 @@ let package = Package(
         .testTarget(
             name: "TraceAnalysisTests", dependencies: ["CTraceFormat", "TraceFile", "TraceAnalysis", "TestSupport"],
             swiftSettings: strict),
+        .testTarget(
+            name: "TraceFindingsTests",
+            dependencies: [
+                "CTraceFormat", "TraceFile", "TraceAnalysis", "TraceFindings", "TraceStatistics", "TestSupport",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "TraceStatisticsTests", dependencies: ["TraceStatistics", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceTextTests", dependencies: ["TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TraceReportsTests", dependencies: ["TraceReports", "TestSupport"], exclude: ["Golden"],

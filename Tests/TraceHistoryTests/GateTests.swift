@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import TraceAnalysis
 
+@testable import TraceFindings
 @testable import TraceHistory
 
 @Suite struct GateTests {

@@ -2,6 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 import TraceAnalysis
+import TraceStatistics
 
 @testable import TraceHistory
 

@@ -4,6 +4,8 @@ import TraceFile
 import TraceQuery
 import TraceText
 
+@testable import TraceFindings
+
 @Suite struct ComparisonQueryTests {
     private func compare(
         _ before: [QueryFixture], _ after: [QueryFixture], _ options: QueryOptions = QueryOptions()

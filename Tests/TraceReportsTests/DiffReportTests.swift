@@ -4,6 +4,7 @@ import TraceAnalysis
 import TraceFile
 import TraceText
 
+@testable import TraceFindings
 @testable import TraceReports
 
 /// What is said of changes that are noise, and of numbers of calls.

@@ -4,6 +4,7 @@ import TraceAnalysis
 import TraceFile
 import TraceText
 
+@testable import TraceFindings
 @testable import TraceReports
 
 /// Reports as terminals of several widths show them, against the files `screen-*.txt`.

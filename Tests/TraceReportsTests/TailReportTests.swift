@@ -4,6 +4,7 @@ import TraceAnalysis
 import TraceFile
 import TraceText
 
+@testable import TraceFindings
 @testable import TraceReports
 
 /// What is told of a function's slow calls, against the files `tail*`.

@@ -1,3 +1,5 @@
+internal import TraceStatistics
+
 /// Calls in the order of their durations, of which each rank is known exactly.
 public struct DurationRanks: Sendable {
     /// How many calls took how long, in ns, the shortest first.

@@ -1,3 +1,5 @@
+internal import TraceStatistics
+
 /// Reads how long the calls of paths took off a tree, and adds it up.
 public struct DurationReader {
     private var reader = PercentileReader()

@@ -1,3 +1,5 @@
+internal import TraceStatistics
+
 /// Adds up histograms and reads percentiles off the sum.
 struct PercentileReader {
     private var sums = [UInt64](repeating: 0, count: Bucket.count)

@@ -120,7 +120,7 @@ public final class FunctionTable {
     public var suspended: UInt32? { functionIDs[Function(module: -1, address: FunctionTable.suspended)] }
 
     /// Whether function `id` stands for time in which a task waited or was run, and so not for calls.
-    func isTime(_ id: UInt32) -> Bool {
+    package func isTime(_ id: UInt32) -> Bool {
         let function = functions[Int(id)]
         return function.module < 0
             && (function.address == FunctionTable.suspended || function.address == FunctionTable.runningTasks)

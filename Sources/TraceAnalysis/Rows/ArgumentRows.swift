@@ -1,4 +1,5 @@
 public import TraceFile
+internal import TraceStatistics
 
 /// Adds up the calls of some functions by the value of one of their arguments.
 ///

@@ -112,16 +112,11 @@ public struct TailComparison {
         return differences.indices.sorted { (differences[$0], $1) > (differences[$1], $0) }
     }
 
-    /// A comparison in which the typical calls, scaled to the number of the slowest calls, are before, and the slowest calls are
-    /// after.
+    /// The call paths below the slowest calls, and those below as many typical ones.
     ///
-    /// - Complexity: O(n log n) in the number of paths.
-    public var change: SessionComparison {
-        let builder = ComparisonBuilder()
-        builder.add(
-            trees.typical.scaled(by: Double(slow.calls) / Double(typical.calls)), to: .before, program: nil, moment: 0)
-        builder.add(trees.slow, to: .after, program: nil, moment: 0)
-        return builder.comparison()
+    /// - Complexity: O(n) in the number of paths.
+    public var equalTrees: (slow: CallPathTree, typical: CallPathTree) {
+        (trees.slow, trees.typical.scaled(by: Double(slow.calls) / Double(typical.calls)))
     }
 }
 

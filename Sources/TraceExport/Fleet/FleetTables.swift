@@ -1,5 +1,6 @@
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceFindings
 public import TraceHistory
 public import TraceText
 

@@ -1,5 +1,6 @@
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceFindings
 internal import TraceQuery
 
 /// A wait, and who ended it, in the own times of the two threads.

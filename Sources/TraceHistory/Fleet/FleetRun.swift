@@ -1,4 +1,5 @@
 public import TraceFile
+internal import TraceFindings
 
 /// A run as rows of the fleet's tables: of a whole recording, or of what a program did in an interval.
 public struct FleetRun: Sendable {

@@ -1,3 +1,5 @@
+internal import TraceStatistics
+
 /// Whether a candidate's times are worse than a baseline's by more than a limit, by a percentile of each.
 ///
 /// Each percentile lies between two order statistics, its bounds, whatever the noise is
@@ -37,7 +39,7 @@ public struct GateJudgement: Sendable {
         func estimate(_ values: [Double]) -> Estimate {
             let (lower, upper) = Percentile.bounds(of: values, percent, confidence: 1 - 2 * doubt)
             return Estimate(
-                runs: values.count, value: Percentile.nearestRank(of: values.sorted(), percent), lower: lower,
+                runs: values.count, value: NearestRank.value(of: values.sorted(), percent), lower: lower,
                 upper: upper)
         }
         let (before, after) = (estimate(baseline), estimate(candidate))

@@ -1,4 +1,6 @@
 public import TraceAnalysis
+internal import TraceFindings
+internal import TraceStatistics
 
 /// What a gate found.
 public struct GateResult: Sendable {

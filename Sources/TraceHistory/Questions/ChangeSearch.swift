@@ -1,4 +1,5 @@
 internal import TraceAnalysis
+internal import TraceStatistics
 
 /// Looks for changes of functions in runs.
 struct ChangeSearch {

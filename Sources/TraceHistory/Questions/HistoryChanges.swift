@@ -1,4 +1,6 @@
 public import TraceAnalysis
+internal import TraceFindings
+public import TraceStatistics
 
 /// What changed from run to run, and in which functions the reason lies.
 ///

@@ -1,4 +1,5 @@
 internal import TraceAnalysis
+public import TraceStatistics
 internal import TraceText
 
 /// One number of each run, in the order in which the runs were made, and where it changed.
@@ -98,7 +99,7 @@ public struct Trend: Sendable {
             groups[place].median = Percentile.median(values)
             groups[place].percentile =
                 numbers.percentile(ofRuns: groups[place].points.map { points[$0].run.id })
-                ?? Percentile.nearestRank(of: values, percent)
+                ?? NearestRank.value(of: values, percent)
         }
         return groups
     }

@@ -1,4 +1,5 @@
 public import TraceAnalysis
+internal import TraceFindings
 
 /// The functions and call paths of all runs of a history by number. Callers have lower numbers than their callees.
 public struct PathCatalog {

@@ -1,6 +1,7 @@
 internal import Glibc
-public import TraceAnalysis
+internal import TraceAnalysis
 internal import TraceFile
+public import TraceFindings
 internal import TraceText
 
 /// A launch plan as a file: a JSON object with `tasks`, each with `id`, and `category`, `dependencies`, `thread`, `priority` and

@@ -1,5 +1,6 @@
-public import TraceAnalysis
+internal import TraceAnalysis
 public import TraceFile
+public import TraceFindings
 internal import TraceSymbols
 internal import TraceText
 

@@ -1,6 +1,7 @@
 internal import Glibc
 public import TraceAnalysis
 public import TraceFile
+public import TraceFindings
 
 /// What has changed between sessions, which are read one after another.
 public enum ComparisonQuery {

@@ -1,5 +1,6 @@
 public import TraceAnalysis
 public import TraceFile
+internal import TraceFindings
 internal import TraceText
 
 /// Why a function's slowest calls are slow.

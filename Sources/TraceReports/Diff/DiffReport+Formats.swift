@@ -1,5 +1,7 @@
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceFindings
+internal import TraceStatistics
 internal import TraceText
 
 extension DiffReport {

@@ -1,4 +1,6 @@
 internal import TraceAnalysis
+internal import TraceFindings
+internal import TraceStatistics
 internal import TraceText
 
 extension DiffReport {

@@ -1,5 +1,7 @@
-public import TraceAnalysis
+internal import TraceAnalysis
 internal import TraceFile
+public import TraceFindings
+internal import TraceStatistics
 public import TraceText
 
 /// What has changed between two sides of runs, sorted and ready to be written.

@@ -1,4 +1,6 @@
 internal import TraceAnalysis
+internal import TraceFindings
+internal import TraceStatistics
 
 /// Why changes of repeated runs are called noise, and what would settle each doubt.
 struct NoiseLegend {

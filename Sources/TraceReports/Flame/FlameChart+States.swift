@@ -1,5 +1,6 @@
-public import TraceAnalysis
+internal import TraceAnalysis
 internal import TraceFile
+public import TraceFindings
 
 extension FlameChart {
     /// Adds, for the threads that have calls in the chart, when they had no CPU, what they waited for, and who ended that.

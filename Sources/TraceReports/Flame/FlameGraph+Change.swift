@@ -1,4 +1,6 @@
-public import TraceAnalysis
+internal import TraceAnalysis
+public import TraceFindings
+internal import TraceStatistics
 internal import TraceText
 
 /// Differential flame graphs (B. Gregg, Differential Flame Graphs, 2014). Frames are as wide as they are after, and

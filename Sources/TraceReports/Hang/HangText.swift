@@ -1,4 +1,5 @@
-public import TraceAnalysis
+internal import TraceAnalysis
+public import TraceFindings
 public import TraceText
 
 /// Writes what is known of a hang for people.

@@ -1,5 +1,6 @@
 internal import TraceAnalysis
 public import TraceHistory
+internal import TraceStatistics
 public import TraceText
 
 /// What changed between runs, for people, programs, or a comment on a change.

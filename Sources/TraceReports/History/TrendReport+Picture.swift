@@ -1,4 +1,5 @@
 internal import TraceHistory
+internal import TraceStatistics
 internal import TraceText
 
 /// The trend as a picture: a point for each run, the median and the percentile of each group, and a line where it changes.

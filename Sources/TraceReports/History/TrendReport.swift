@@ -1,5 +1,6 @@
 internal import TraceAnalysis
 public import TraceHistory
+internal import TraceStatistics
 public import TraceText
 
 /// A trend as a table with a line of bars, JSON, a picture, or a page with it.

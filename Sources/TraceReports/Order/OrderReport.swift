@@ -1,4 +1,5 @@
-public import TraceAnalysis
+internal import TraceAnalysis
+public import TraceFindings
 public import TraceText
 
 /// What an order of functions saves: text or JSON.

@@ -1,4 +1,6 @@
-public import TraceAnalysis
+internal import TraceAnalysis
+public import TraceFindings
+internal import TraceStatistics
 public import TraceText
 
 /// What starts took in an old and a new layout.

@@ -1,4 +1,5 @@
-public import TraceAnalysis
+internal import TraceAnalysis
+public import TraceFindings
 public import TraceText
 
 /// A launch plan beside a start: text, or a member of JSON.

@@ -1,4 +1,5 @@
-public import TraceAnalysis
+internal import TraceAnalysis
+public import TraceFindings
 internal import TraceText
 
 extension StartupTimeline.Part {

@@ -1,5 +1,6 @@
 public import TraceAnalysis
 internal import TraceFile
+public import TraceFindings
 public import TraceText
 
 /// How a program starts: text or JSON, of one run or of several.

@@ -1,5 +1,6 @@
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceFindings
 internal import TraceText
 
 /// A start as a picture: time runs to the right, and each row is what happened beside the others.

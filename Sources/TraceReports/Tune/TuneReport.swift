@@ -1,4 +1,5 @@
 public import TraceAnalysis
+public import TraceFindings
 public import TraceText
 
 /// What to leave without hooks, and what that saves: a list that `fathom build --exclude-list` reads, or JSON.

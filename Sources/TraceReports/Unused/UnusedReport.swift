@@ -1,4 +1,5 @@
-public import TraceAnalysis
+internal import TraceAnalysis
+public import TraceFindings
 public import TraceText
 
 /// The functions that no run called, or only few runs: a table, JSON, CSV (RFC 4180), or a list that

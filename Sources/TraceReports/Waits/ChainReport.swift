@@ -1,5 +1,6 @@
-public import TraceAnalysis
+internal import TraceAnalysis
 internal import TraceFile
+public import TraceFindings
 public import TraceText
 
 /// Writes what a stretch of time was spent on, over all threads that it waited for.

@@ -1,5 +1,6 @@
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceFindings
 internal import TraceText
 
 /// Writes who held the locks that threads waited for, and how threads queued up for them.

@@ -1,5 +1,6 @@
-public import TraceAnalysis
+internal import TraceAnalysis
 internal import TraceFile
+public import TraceFindings
 public import TraceText
 
 /// Writes what threads waited for, and who made them go on.

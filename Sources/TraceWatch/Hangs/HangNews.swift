@@ -1,4 +1,5 @@
-public import TraceAnalysis
+internal import TraceAnalysis
+public import TraceFindings
 
 /// What ``HangWatcher`` reports.
 public struct HangNews: Sendable {

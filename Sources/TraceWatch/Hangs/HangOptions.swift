@@ -1,4 +1,5 @@
 public import TraceAnalysis
+public import TraceFindings
 
 /// What is watched for.
 public struct HangOptions {

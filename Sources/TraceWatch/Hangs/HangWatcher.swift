@@ -2,6 +2,7 @@ internal import CTraceFormat
 internal import Glibc
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceFindings
 public import TraceQuery
 
 /// Watches a running session for hangs, until ``stop()`` or until no process is left.

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceFindings
 internal import TraceQuery
 
 /// Makes the report of a hang from what is known at one moment.

@@ -1,5 +1,6 @@
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceFindings
 internal import TraceQuery
 
 /// Finds the events that go on in a thread, of the kind that the options ask for.

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceFindings
 
 /// What is kept of a process while it is watched.
 final class WatchedProcess {

@@ -1,4 +1,5 @@
-public import TraceAnalysis
+internal import TraceAnalysis
+public import TraceFindings
 internal import TraceText
 
 /// Starts two builds of a program by turns, cold and warm, to find out which starts better.

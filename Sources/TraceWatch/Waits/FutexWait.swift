@@ -1,3 +1,5 @@
+internal import TraceFindings
+
 /// What a thread that waits for a futex waits for.
 ///
 /// The kernel knows a word in memory and nothing of what it is a part of. That is told by the kind of wait, by the

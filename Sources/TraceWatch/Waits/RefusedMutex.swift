@@ -1,3 +1,5 @@
+internal import TraceFindings
+
 /// Mutexes with priority inheritance that the kernel refuses to wait for, because that would close a circle of waits.
 ///
 /// pthread_mutex_lock then waits for ever, or until its time limit, for a word of its own on the thread's stack (nptl/:

@@ -1,3 +1,5 @@
+internal import TraceFindings
+
 /// What a thread waits for.
 public struct Wait: Sendable, Equatable {
     /// In a word, as `mutex`, `read` or `sleep`.

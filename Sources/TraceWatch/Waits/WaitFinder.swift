@@ -1,4 +1,5 @@
 internal import TraceFile
+internal import TraceFindings
 internal import TraceSymbols
 internal import TraceText
 

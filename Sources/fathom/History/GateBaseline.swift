@@ -2,6 +2,7 @@ internal import Glibc
 internal import TraceAnalysis
 internal import TraceHistory
 internal import TraceQuery
+internal import TraceStatistics
 internal import TraceText
 
 /// What a candidate is compared with: runs of a history, or sessions.

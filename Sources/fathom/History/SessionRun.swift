@@ -1,5 +1,6 @@
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceFindings
 internal import TraceHistory
 internal import TraceQuery
 internal import TraceReports

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import TraceAnalysis
+internal import TraceFindings
 internal import TraceReports
 
 /// The file a flame graph is drawn into: a picture if its name ends in .svg, else a page.

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceFindings
 internal import TraceReports
 internal import TraceText
 internal import TraceWatch

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceFindings
 internal import TraceQuery
 internal import TraceRecording
 internal import TraceReports

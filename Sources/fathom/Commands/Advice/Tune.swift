@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceBuild
 internal import TraceFile
+internal import TraceFindings
 internal import TraceQuery
 internal import TraceReports
 internal import TraceText

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import TraceAnalysis
+internal import TraceFindings
 internal import TraceQuery
 internal import TraceReports
 internal import TraceText

@@ -87,8 +87,9 @@ struct Tree: ParsableCommand {
                     writer, functions: query.functions, options: textOptions(query, screen, split, memory),
                     isWatched: isWatched)
                 calls.walk(&report)
-                defer { report.finish() }
-                return calls.answer(isEmpty: report.shown == 0 && !writer.isClosed, isWhole: report.wantsMore)
+                let isWhole = report.wantsMore
+                report.finish()
+                return calls.answer(isEmpty: report.shown == 0 && !writer.isClosed, isWhole: isWhole)
             case .json:
                 var report = TreeJSON(
                     writer, functions: query.functions, limit: sort == .time ? .max : mostLines,

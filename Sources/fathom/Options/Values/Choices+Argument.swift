@@ -2,6 +2,7 @@ public import ArgumentParser
 public import TraceAnalysis
 public import TraceExport
 public import TraceFile
+public import TraceFindings
 public import TraceHistory
 public import TraceReports
 public import TraceScreen

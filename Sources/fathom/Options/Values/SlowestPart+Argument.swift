@@ -1,4 +1,5 @@
 internal import TraceAnalysis
+internal import TraceFindings
 
 extension SlowestPart {
     /// Why a text does not tell how many calls.
