@@ -69,9 +69,6 @@ int pthread_key_create(pthread_key_t *key, void (*destructor)(void *)) {
     return REAL(pthread_key_create)(key, destructor);
 }
 int pthread_setspecific(pthread_key_t key, const void *value) { return REAL(pthread_setspecific)(key, value); }
-int fathom_all_modules(int (*look)(struct dl_phdr_info *, size_t, void *), void *result) {
-    return REAL(dl_iterate_phdr)(look, result);
-}
 
 // ---- ucontext: calls made on another stack are no callees of the function that switched to it
 

@@ -27,4 +27,7 @@ static inline __attribute__((always_inline, no_instrument_function)) void tell_a
 // library: what it maps becomes blocks that are told of one by one.
 HIDDEN int fathom_is_allocator(const void *address);
 
+// Whether the functions of memory.c are what the program calls (struct fathom_image).
+HIDDEN int fathom_memory_is_seen(void);
+
 #endif

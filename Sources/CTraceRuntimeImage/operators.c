@@ -104,7 +104,7 @@ static void span_of(const struct dl_phdr_info *module, uintptr_t *from, uintptr_
     }
 }
 
-int fathom_find_allocator(struct dl_phdr_info *module, size_t size, void *result) {
+static int find_allocator(struct dl_phdr_info *module, size_t size, void *result) {
     (void)size, (void)result;
     uintptr_t from, to, allocates = (uintptr_t)REAL(malloc);
     span_of(module, &from, &to);
@@ -133,13 +133,12 @@ static void point(struct dl_phdr_info *module, uintptr_t *place, const char *nam
     }
 }
 
-int fathom_see_operators(struct dl_phdr_info *module, size_t size, void *result) {
+static int see_operators(struct dl_phdr_info *module, size_t size, void *result) {
     (void)size, (void)result;
     const ElfW(Dyn) *dynamic = symbols_dynamic(module->dlpi_addr, module->dlpi_phdr, module->dlpi_phnum);
     uintptr_t from, to;
     span_of(module, &from, &to);
-    if (!low || !dynamic || fathom_is_allocator(dynamic) || (uintptr_t)fathom_see_operators - from < to - from)
-        return !low;
+    if (!low || !dynamic || fathom_is_allocator(dynamic) || (uintptr_t)see_operators - from < to - from) return !low;
     struct symbols in = symbols_of(module->dlpi_addr, dynamic);
     if (!in.symbols || !in.names) return 0;
     for (int table = 0; table < 2; table++) {
@@ -158,5 +157,13 @@ int fathom_see_operators(struct dl_phdr_info *module, size_t size, void *result)
     }
     return 0;
 }
+
+// ---- what the runtime asks of the library
+
+static int all_modules(fathom_look *look, void *result) { return REAL(dl_iterate_phdr)(look, result); }
+
+struct fathom_image fathom_image = {
+    1, all_modules, fathom_memory_is_seen, find_allocator, see_operators, fathom_traps_begin,
+};
 
 FATHOM_WITHOUT_HOOKS_END

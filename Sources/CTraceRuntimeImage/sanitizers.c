@@ -77,7 +77,7 @@ static int point_slot(struct dl_phdr_info *module, size_t size, void *argument) 
 // Comes before the sanitizer begins: this library is the first to be initialised.
 __attribute__((constructor(102))) static void take_place(void) {
     programs = (options_function *)fathom_first_definition(NAME, 0);
-    if (programs && programs != options) fathom_all_modules(point_slot, NULL);
+    if (programs && programs != options) fathom_image.all_modules(point_slot, NULL);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -27,8 +27,6 @@ handler sysv_signal(int, handler), __sysv_signal(int, handler), ssignal(int, han
 handler sigset(int, handler);
 int sigblock(int), sigsetmask(int), sigignore(int), sighold(int), sigrelse(int);
 
-__attribute__((visibility("hidden"))) void fathom_image_started(void) { fathom_traps_begin(); }
-
 // ---- actions
 
 static handler exchange(handler wanted, int flags) {

@@ -3,6 +3,7 @@
 // beside it.
 
 #define _GNU_SOURCE
+#include <link.h>
 #include <setjmp.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -55,9 +56,10 @@ int __wrap___libc_start_main(fathom_main_function *main, int count, char **argum
 // position-independent.
 extern uintptr_t __init_array_start[] __attribute__((weak, visibility("hidden")));
 extern uintptr_t __init_array_end[] __attribute__((weak, visibility("hidden")));
-uint32_t fathom_threads_have_memory = 0;
+
+struct fathom_image fathom_image = {.all_modules = dl_iterate_phdr};
 static void first(int count, char **arguments, char **environment) {
-    fathom_threads_have_memory = 1;
+    fathom_image.threads_have_memory = 1;
     fathom_note_initializers(__init_array_start, __init_array_end, environment);
     fathom_note_start(count, arguments, environment);
 }

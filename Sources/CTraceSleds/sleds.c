@@ -5,7 +5,7 @@
 //
 // A note tells the runtime where that section is, and where the stubs are. A sled reaches 2 GB far and the runtime may
 // lie farther, so sleds lead to stubs, which lie in the product's own code, and which the runtime writes when it opens
-// the first sled (Sources/CTraceRuntime/file/sleds.c). As they are here, nothing ever comes to them.
+// the first sled (Sources/CTraceRuntime/session/sleds.c). As they are here, nothing ever comes to them.
 
 #if defined(__x86_64__)
 

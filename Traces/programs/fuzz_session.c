@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file/session.h"
 #include "host/runtime.h"
+#include "session/session.h"
 
 struct runtime runtime;
 _Alignas(PAGE_SIZE) union steering steering;

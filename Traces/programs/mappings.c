@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "host/maps.h"
+#include "host/system.h"
 
 #define THREADS 8
 #define TIMES 200

@@ -1,6 +1,7 @@
 // Fills more slots than are used before anybody waits for the recorder, and counts how often a thread then waits for
 // it: where the recorder is there, and where it was killed and its parent has not asked yet. Linked with the runtime's
-// await_slot.c; the clock is this program's.
+// recorder.c; the clock is this program's.
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "file/await_slot.h"
 #include "host/runtime.h"
+#include "session/recorder.h"
 
 struct runtime runtime;
 static struct fathom_buffers buffers;
@@ -22,6 +23,13 @@ void system_await(uint32_t *futex, uint32_t expected, uint64_t nanoseconds) {
     (void)futex, (void)expected;
     now += nanoseconds;
     waits++;
+}
+
+void system_wake(uint32_t *futex) { (void)futex; }
+long system_scheduler(void) { return sched_getscheduler(0); }
+long system_read_link(const char *path, char *target, size_t room) {
+    long size = readlink(path, target, room);
+    return size < 0 ? -errno : size;
 }
 
 static void fill_another(const char *when) {

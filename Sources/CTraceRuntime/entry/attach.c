@@ -4,13 +4,13 @@
 // when fathom_attach has returned, and points them back before it calls fathom_detach. Open sleds lead here from
 // fathom_attach on; until fathom_attach_begin, they return at once.
 
-#include "../file/modules.h"
-#include "../file/sleds.h"
-#include "../file/steering.h"
 #include "../follow/inherited.h"
 #include "../follow/process.h"
 #include "../host/runtime.h"
-#include "sled_hooks.h"
+#include "../session/modules.h"
+#include "../session/sleds.h"
+#include "../session/steering.h"
+#include "CTraceRuntime.h"
 
 FATHOM_WITHOUT_HOOKS
 

@@ -5,7 +5,7 @@
 
 #include "../follow/pause.h"
 #include "../follow/side.h"
-#include "../follow/valid.h"
+#include "../follow/thread.h"
 #include "../host/runtime.h"
 
 // The calling thread, made busy. NULL if it records nothing, or if it is busy already: then this is a handler that

@@ -2,17 +2,18 @@
 // would end the program. So the runtime ends recording before the program is confined, in a way that needs neither.
 // When the system call that confines fails, recording goes on.
 
-#include "../file/confined.h"
-#include "../file/metadata.h"
-#include "../file/modules.h"
 #include "../follow/process.h"
 #include "../follow/side.h"
 #include "../host/runtime.h"
-#include "traps.h"
+#include "../session/metadata.h"
+#include "../session/modules.h"
+#include "CTraceRuntime.h"
+#include "image.h"
 
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 
 FATHOM_WITHOUT_HOOKS
 

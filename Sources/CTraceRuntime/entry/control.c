@@ -2,14 +2,13 @@
 
 #include "fathom.h"
 
-#include "../file/metadata.h"
-#include "../file/modules.h"
-#include "../file/names.h"
-#include "../file/requests.h"
 #include "../follow/aside.h"
 #include "../follow/process.h"
 #include "../host/runtime.h"
 #include "../record/chunk.h"
+#include "../session/metadata.h"
+#include "../session/modules.h"
+#include "../session/recorder.h"
 
 // The one function here that uses a register of other kinds than the rest of the runtime, to be passed a number.
 #if defined(__x86_64__)
@@ -28,13 +27,13 @@ FATHOM_WITHOUT_HOOKS
 
 static void tell(enum hook hook, uintptr_t sp) {
     struct event event = {.stack_pointer = sp, .hook = hook};
-    event_aside(&event);
+    aside_event(&event);
 }
 
 INTERNAL void tell_of(uint32_t record, uintptr_t sp, const void *payload, size_t size) {
     struct event event = {
         .stack_pointer = sp, .told = told_of(record, payload, size, TOLD_BY_PROGRAM), .hook = HOOK_TOLD};
-    event_aside(&event);
+    aside_event(&event);
 }
 
 // Whether the process can record, now or later. Makes it able to if it can.
@@ -105,7 +104,7 @@ static void begin(const char *name) {
     __asm__ __volatile__("" : "+r"(call_site));
     if (!is_ready()) return;
     uint64_t id = FATHOM_SCOPE_BASE | name_intern(FATHOM_NAME_SCOPE, name);
-    hook_aside(id, call_site, sp, 0, HOOK_ENTER);
+    aside_hook(id, call_site, sp, 0, HOOK_ENTER);
 }
 
 static void end(void) {

@@ -3,15 +3,15 @@
 // A server has one connection after another, each from another port. So a port that was chosen by the kernel is not
 // named where the other one was not: all connections to a port then have one name for each machine they come from.
 
-#include "descriptors.h"
+#include "flows.h"
 
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "../file/names.h"
 #include "../host/runtime.h"
 #include "../host/system.h"
+#include "../session/metadata.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -137,7 +137,7 @@ static int describe_other(struct text *text, int descriptor) {
     add(&link, "/proc/self/fd/");
     add_number(&link, (uint32_t)descriptor, 10);
     char target[FATHOM_NAME_LIMIT + 1];
-    long size = SYSTEM(readlinkat, AT_FDCWD, link.bytes, target, sizeof target, 0, 0);
+    long size = system_read_link(link.bytes, target, sizeof target);
     // What has no room is not named, because its beginning may be another file's.
     if (size <= 0 || size >= (long)sizeof target) return 0;
     static const char pipe[] = "pipe:[", anonymous[] = "anon_inode:";

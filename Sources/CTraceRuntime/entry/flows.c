@@ -72,12 +72,6 @@ static int is_of_this_machine(const struct end *end) {
     return !memcmp(end->address, loopback, sizeof loopback);
 }
 
-static int kind_of_socket(int descriptor) {
-    int type = 0;
-    socklen_t size = sizeof type;
-    return SYSTEM(getsockopt, descriptor, SOL_SOCKET, SO_TYPE, &type, &size, 0) ? 0 : type;
-}
-
 // Whoever listens at a port does so for all of the machine's addresses, as far as this tells.
 static uint64_t listening(const union address *address, uint32_t size, int type) {
     struct end end;
@@ -101,12 +95,12 @@ struct descriptor descriptor_look(int number) {
     struct descriptor found;
     memset(&found, 0, sizeof found);
     found.number = number;
-    found.is_open = !SYSTEM(fstat, number, &found.status, 0, 0, 0, 0);
+    found.is_open = !system_status(number, &found.status);
     if (!found.is_open || (found.status.st_mode & S_IFMT) != S_IFSOCK) return found;
     found.own_size = sizeof found.own;
     found.other_size = sizeof found.other;
-    found.has_address = !SYSTEM(getsockname, number, &found.own, &found.own_size, 0, 0, 0);
-    found.is_connected = found.has_address && !SYSTEM(getpeername, number, &found.other, &found.other_size, 0, 0, 0);
+    found.has_address = !system_socket_name(number, &found.own, &found.own_size);
+    found.is_connected = found.has_address && !system_socket_peer(number, &found.other, &found.other_size);
     return found;
 }
 
@@ -115,7 +109,7 @@ static uint64_t through_socket(const struct descriptor *socket, int is_out) {
     uint64_t inode = socket->status.st_ino;
     if (!socket->has_address) return 0;
     if (!socket->is_connected)
-        return is_out ? 0 : listening(&socket->own, socket->own_size, kind_of_socket(socket->number));
+        return is_out ? 0 : listening(&socket->own, socket->own_size, system_socket_type(socket->number));
     if (socket->own.any.sa_family == AF_UNIX) {
         uint32_t place = (uint32_t)(inode % PAIR_LIMIT);
         if (__atomic_load_n(&pairs[place].socket, __ATOMIC_ACQUIRE) != inode) return 0;
@@ -161,12 +155,12 @@ uint64_t flow_to(int descriptor, const void *address, uint32_t size) {
     if (!system_can_read(address, size)) return 0;
     memcpy(&copy, address, size);
     if (copy.any.sa_family != AF_UNIX && !(end_of(&copy, size, &end) && is_of_this_machine(&end))) return 0;
-    return listening(&copy, size, kind_of_socket(descriptor));
+    return listening(&copy, size, system_socket_type(descriptor));
 }
 
 void flow_pair(const int *ends) {
     struct stat one, other;
-    if (SYSTEM(fstat, ends[0], &one, 0, 0, 0, 0) || SYSTEM(fstat, ends[1], &other, 0, 0, 0, 0)) return;
+    if (system_status(ends[0], &one) || system_status(ends[1], &other)) return;
     uint64_t sockets[2] = {one.st_ino, other.st_ino};
     for (int i = 0; i < 2; i++) {
         uint32_t place = (uint32_t)(sockets[i] % PAIR_LIMIT);

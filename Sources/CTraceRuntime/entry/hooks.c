@@ -2,7 +2,7 @@
 // in modes/; for calls that leave no record, it is here; where no mode is known yet, it is in follow/aside.c.
 
 #include "../modes/hooks.h"
-#include "../follow/hidden.h"
+#include "../modes/bare.h"
 #include "../swift/tasks.h"
 
 FATHOM_WITHOUT_HOOKS

@@ -1,16 +1,14 @@
 // What the process's image tells about itself: that it is there, that it ends, and that another takes its place.
 
-#include "../file/confined.h"
-#include "../file/metadata.h"
-#include "../file/modules.h"
-#include "../file/sleds.h"
-#include "../file/steering.h"
+#include "image.h"
 #include "../follow/process.h"
 #include "../follow/side.h"
-#include "../host/environment.h"
 #include "../host/runtime.h"
-#include "sled_hooks.h"
-#include "startup.h"
+#include "../session/metadata.h"
+#include "../session/modules.h"
+#include "../session/sleds.h"
+#include "../session/steering.h"
+#include "CTraceRuntime.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -22,10 +20,6 @@ __asm__(".pushsection .note.fathom, \"a\", %note\n"
         ".balign 4\n"
         ".long 1\n"
         ".popsection\n");
-
-// Only the preloaded library defines this. It is called when the image has started, and begins what only that library
-// can do.
-__attribute__((weak, visibility("hidden"))) void fathom_image_started(void);
 
 void fathom_note_start(int count, char **arguments, char **environment) {
     static int is_noted;
@@ -43,7 +37,7 @@ void fathom_note_start(int count, char **arguments, char **environment) {
     runtime_watch_forks();
     fathom_note_sleds();
     startup_begin();
-    if (fathom_image_started) fathom_image_started();
+    if (fathom_image.started) fathom_image.started();
 }
 
 __attribute__((constructor)) static void started(int count, char **arguments, char **environment) {

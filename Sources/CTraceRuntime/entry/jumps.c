@@ -5,6 +5,7 @@
 // exchanged for one of ours, which notes the landing and then goes on to the original address.
 
 #include "../host/runtime.h"
+#include "CTraceRuntime.h"
 
 FATHOM_WITHOUT_HOOKS
 

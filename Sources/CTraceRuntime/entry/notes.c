@@ -1,18 +1,19 @@
 // What no hook reports: jumps, exceptions that land, coroutines that take turns, and libraries that are loaded and
 // unloaded. The functions that the runtime puts in place of the libraries' own report these here.
 
-#include "../file/confined.h"
-#include "../file/modules.h"
-#include "../filter/loading.h"
-#include "../follow/context.h"
-#include "../follow/ending.h"
+#include "../filter/filter.h"
+#include "../follow/aside.h"
 #include "../follow/follow.h"
 #include "../follow/pause.h"
 #include "../follow/side.h"
+#include "../follow/stack.h"
 #include "../host/loader.h"
 #include "../host/runtime.h"
 #include "../record/chunk.h"
 #include "../record/paths.h"
+#include "../session/metadata.h"
+#include "../session/modules.h"
+#include "CTraceRuntime.h"
 #include "busy.h"
 
 FATHOM_WITHOUT_HOOKS
@@ -101,6 +102,28 @@ void fathom_note_loading(void) {
     loading_begin(t, (uintptr_t)__builtin_frame_address(0));
     int is_recording = runtime.state == STATE_READY && control_mode() != MODE_UNKNOWN && t->state == THREAD_ATTACHED;
     chunk_look_at_modules(t, is_recording);
+}
+
+// Memory that is allocated and freed, as the functions that stand before those of the C library report it.
+//
+// What frees a block is told before it is freed, and what allocates one after it was allocated. So of all threads'
+// moments at which something happened to an address, the last one tells whose it is.
+
+uint64_t fathom_moment(void) { return now_ticks(); }
+
+void fathom_note_block(uint32_t record, const void *address, size_t size, uint64_t ticks) {
+    struct fathom_block block = {(uint64_t)(uintptr_t)address, size};
+    struct event event = {.stack_pointer = (uintptr_t)__builtin_frame_address(0),
+                          .told = told_of(record, &block, sizeof block, TOLD_OF_MEMORY),
+                          .hook = HOOK_TOLD};
+    struct thread *t = begin_note();
+    if (!t) {
+        // The thread has made no call yet, ends, or is busy and was interrupted by a handler.
+        if (control_mode() != MODE_PAUSED) aside_event(&event);
+        return;
+    }
+    side_follow(t, &event, ticks ? ticks : now_ticks());
+    end_note(t);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -1,22 +1,21 @@
-// What open sleds lead to (file/sleds.c opens them). A sled stands where compiled code expects no call: at a function's
-// first instruction its arguments are in registers, and at its last one its result. So unlike a hook, a sled saves all
-// registers that a call may change.
+// What open sleds lead to (session/sleds.c opens them). A sled stands where compiled code expects no call: at a
+// function's first instruction its arguments are in registers, and at its last one its result. So unlike a hook, a sled
+// saves all registers that a call may change.
 //
 // General registers suffice, because the runtime uses no others (host/vectors.h).
 
-#include "sled_hooks.h"
+#include "../session/sleds.h"
 
-#include "../file/functions.h"
-#include "../file/sleds.h"
 #include "../follow/aside.h"
-#include "../follow/ending.h"
+#include "../follow/follow.h"
 #include "../follow/pause.h"
 #include "../follow/registers.h"
 #include "../follow/side.h"
-#include "../follow/valid.h"
+#include "../follow/thread.h"
 #include "../modes/hooks.h"
 #include "../modes/straight.h"
 #include "../record/budget.h"
+#include "../session/functions.h"
 
 #if defined(__x86_64__)
 
@@ -145,20 +144,20 @@ INTERNAL void enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintp
     struct thread *t = &current;
     is_sled |= (uint32_t)(sled_end(sp) - function) << IS_SLED_SHIFT;
     struct event event = {sp, {{function, call_site, context, registers}}, HOOK_ENTER, is_sled};
-    if (answer == SLED_SLOW) return event_slow(&event, now_ticks());
-    if (answer == SLED_INTERRUPTED) return hook_interrupted();
+    if (answer == SLED_SLOW) return aside_busy_event(&event, now_ticks());
+    if (answer == SLED_INTERRUPTED) return aside_busy_end();
     if (UNLIKELY(t->closings != runtime.sled_closings)) forget_calls(t, sp);
-    if (UNLIKELY(sleds_wait())) return event_aside(&event);
+    if (UNLIKELY(sleds_wait())) return aside_event(&event);
     if (!is_free(t) || control_is_behind() || t->state != THREAD_ATTACHED || runtime.closes_functions ||
         frame_sp(t->top) < sp + sizeof(uintptr_t))
-        return event_aside(&event);
+        return aside_event(&event);
     switch (control_mode()) {
         LATER_MODES(ENTER_IN, )
     case MODE_SLOW:
-        if (asks_for_values(function, FATHOM_SAYS_ARGUMENTS)) return event_aside(&event);
+        if (asks_for_values(function, FATHOM_SAYS_ARGUMENTS)) return aside_event(&event);
         return fathom_enter(function, call_site, sp, context);
     case MODE_PAUSED: return fathom_enter(function, call_site, sp, context);
-    default: return event_aside(&event);
+    default: return aside_event(&event);
     }
 }
 
@@ -178,23 +177,23 @@ HOOK void sled_enter_again(uintptr_t end, uintptr_t call_site, uintptr_t sp, uin
 HOOK void sled_leave(uintptr_t sp, uint32_t answer, const struct sled_registers *registers) {
     struct thread *t = &current;
     struct event event = {sp, {{ANY_FUNCTION, NO_CALL_SITE, 0, registers}}, HOOK_EXIT, 1};
-    if (answer == SLED_SLOW) return event_slow(&event, now_ticks());
-    if (answer == SLED_INTERRUPTED) return hook_interrupted();
+    if (answer == SLED_SLOW) return aside_busy_event(&event, now_ticks());
+    if (answer == SLED_INTERRUPTED) return aside_busy_end();
     if (UNLIKELY(t->closings != runtime.sled_closings)) forget_calls(t, sp);
-    if (UNLIKELY(sleds_wait())) return event_aside(&event);
-    if (!is_free(t) || control_is_behind() || t->state != THREAD_ATTACHED) return event_aside(&event);
+    if (UNLIKELY(sleds_wait())) return aside_event(&event);
+    if (!is_free(t) || control_is_behind() || t->state != THREAD_ATTACHED) return aside_event(&event);
     if (frame_sp(t->top) != sp || !is_function(t->top)) {
-        if (!was_closed(t, t->top, sp)) return event_aside(&event);
+        if (!was_closed(t, t->top, sp)) return aside_event(&event);
         if (runtime.closes_functions) budget_look_at_ends(t, sled_hook_sp(sp));
         return;
     }
     switch (control_mode()) {
         LATER_MODES(LEAVE_IN, )
     case MODE_SLOW:
-        if (registers && asks_for_values(t->top->function, FATHOM_SAYS_RESULTS)) return event_aside(&event);
+        if (registers && asks_for_values(t->top->function, FATHOM_SAYS_RESULTS)) return aside_event(&event);
         return fathom_exit_any(ANY_FUNCTION, NO_CALL_SITE, sp);
     case MODE_PAUSED: return fathom_exit_any(ANY_FUNCTION, NO_CALL_SITE, sp);
-    default: return event_aside(&event);
+    default: return aside_event(&event);
     }
 }
 
@@ -272,17 +271,9 @@ __asm__(".pushsection .text.fathom_sleds, \"ax\", %progbits\n"                  
 
 #define DECLARE_STUB(name) HOOK void sled_stub_##name(void);
 SLED_STUBS(DECLARE_STUB)
-
-void sleds_begin(void) {
 #define TARGET(name) (uintptr_t) sled_stub_##name,
-    static const uintptr_t targets[] = {SLED_STUBS(TARGET)};
-    sled_targets = targets;
-}
+const uintptr_t sled_targets[SLED_STUB_COUNT] = {SLED_STUBS(TARGET)};
 
 FATHOM_WITHOUT_HOOKS_END
-
-#else
-
-void sleds_begin(void) {}
 
 #endif

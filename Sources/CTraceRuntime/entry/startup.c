@@ -6,15 +6,15 @@
 // of a stub replaces them. Each array has a stub of its own, which calls the next initialiser of the array whenever it
 // is called. Before main is called, the program's memory is put back as it was.
 
-#include "startup.h"
+#include "image.h"
 
-#include "../file/confined.h"
-#include "../file/metadata.h"
 #include "../follow/process.h"
 #include "../host/loader.h"
-#include "../host/relro.h"
+#include "../host/patch.h"
 #include "../host/runtime.h"
 #include "../host/text.h"
+#include "../session/metadata.h"
+#include "CTraceRuntime.h"
 
 #include <sys/resource.h>
 
@@ -72,7 +72,7 @@ extern const char fathom_stubs[] __attribute__((visibility("hidden")));
 static void look(struct fathom_startup_moment *moment) {
     struct rusage usage;
     *moment = (struct fathom_startup_moment){.ns = system_monotonic_ns()};
-    if (SYSTEM(getrusage, RUSAGE_THREAD, &usage, 0, 0, 0, 0)) return;
+    if (system_usage(&usage)) return;
     moment->minor = (uint64_t)usage.ru_minflt;
     moment->major = (uint64_t)usage.ru_majflt;
     moment->blocks = (uint64_t)usage.ru_inblock;

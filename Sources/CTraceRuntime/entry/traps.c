@@ -4,14 +4,15 @@
 // The dynamic linker tells debuggers of libraries before their constructors run, by calling a function that does
 // nothing (r_brk in link.h). A trap stands there, too, and stays.
 
-#include "traps.h"
-#include "../file/entries.h"
-#include "../file/functions.h"
-#include "../file/modules.h"
 #include "../follow/aside.h"
 #include "../follow/process.h"
 #include "../host/loader.h"
 #include "../host/runtime.h"
+#include "../session/entries.h"
+#include "../session/functions.h"
+#include "../session/modules.h"
+#include "CTraceRuntime.h"
+#include "image.h"
 
 #include <link.h>
 #include <signal.h>
@@ -27,33 +28,12 @@ void fathom_note_memory(const void *start, size_t size) { entries_give_up((uintp
 
 #if defined(__x86_64__)
 
-// An action as the kernel's rt_sigaction takes it.
-struct kernel_action {
-    void *handler;
-    unsigned long flags;
-    void (*restorer)(void);
-    uint64_t mask;
-};
-
-#define RESTORER 0x04000000ul
 #define TRAP_BIT (1ull << (SIGTRAP - 1))
 // The stack may overflow while a trap is handled (host/system.h).
 #define FAULT_BITS (1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1))
 
-void fathom_trap_return(void) __attribute__((visibility("hidden")));
-__asm__(".pushsection .text\n"
-        ".globl fathom_trap_return\n"
-        ".hidden fathom_trap_return\n"
-        ".type fathom_trap_return, @function\n"
-        "fathom_trap_return:\n"
-        "movq $15, %rax\n"  // rt_sigreturn
-        "syscall\n"
-        ".size fathom_trap_return, . - fathom_trap_return\n"
-        ".popsection\n");
-
 static long set_action(void *handler, unsigned long flags, uint64_t mask) {
-    struct kernel_action action = {handler, flags | RESTORER, fathom_trap_return, mask};
-    return SYSTEM(rt_sigaction, SIGTRAP, &action, 0, sizeof action.mask, 0, 0);
+    return system_act(SIGTRAP, (struct system_action){handler, flags, NULL, mask});
 }
 
 // ---- the dynamic linker
@@ -73,7 +53,7 @@ static void watch_loader(void) {
     if (__builtin_memcmp(code, mark, sizeof mark) == 0 && code[4] == 0xc3) loader.next = loader.address + sizeof mark;
     else if (code[0] != 0xc3) return;
     uintptr_t page = loader.address & ~(PAGE_SIZE - 1);
-    if (SYSTEM(mprotect, page, PAGE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, 0, 0, 0) != 0) return;
+    if (system_protect(page, page + PAGE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return;
     loader.byte = *code;
     // Release: whoever meets the trap finds where to go on.
     __atomic_store_n((uint8_t *)loader.address, TRAP, __ATOMIC_RELEASE);
@@ -93,10 +73,7 @@ static int find_loader(struct dl_phdr_info *info, size_t size, void *result) {
 
 // ---- the signal
 
-static void block_truly(int how) {
-    uint64_t trap = TRAP_BIT;
-    SYSTEM(rt_sigprocmask, how, &trap, 0, sizeof trap, 0, 0);
-}
+static void block_truly(int how) { system_mask_signals(how, TRAP_BIT, NULL); }
 
 // The handler stays: another thread may have met a trap a moment ago.
 void traps_give_up(void) {
@@ -118,16 +95,10 @@ static struct {
 } held;
 static uint32_t is_asked;  // the program asks for what is pending: it is to wait in the kernel
 
-static void send(siginfo_t *info) {
-    uint32_t process = system_process_id();
-    // Only the main thread may say that it was another process.
-    if (SYSTEM(rt_sigqueueinfo, process, SIGTRAP, info, 0, 0, 0)) SYSTEM(kill, process, SIGTRAP, 0, 0, 0, 0);
-}
-
 static void send_held(void) {
-    if (fathom_trap_block.is_pending) SYSTEM(tgkill, system_process_id(), system_thread_id(), SIGTRAP, 0, 0, 0);
+    if (fathom_trap_block.is_pending) system_signal_thread(SIGTRAP, NULL);
     fathom_trap_block.is_pending = 0;
-    if (fathom_swap32(&held.is_there, 1, 0)) send(&held.info);
+    if (fathom_swap32(&held.is_there, 1, 0)) system_signal_process(SIGTRAP, &held.info);
 }
 
 // In the kernel, the program can ask for it in many ways: sigpending, sigwait, signalfd. No thread can have a trap
@@ -145,8 +116,8 @@ static void hold(siginfo_t *info, ucontext_t *context) {
     traps_give_up();
     fathom_trap_blocked(1);
     sigaddset(&context->uc_sigmask, SIGTRAP);
-    if (info->si_code != SI_TKILL) return send(info);
-    SYSTEM(rt_tgsigqueueinfo, system_process_id(), system_thread_id(), SIGTRAP, info, 0, 0);
+    if (info->si_code != SI_TKILL) return system_signal_process(SIGTRAP, info);
+    system_signal_thread(SIGTRAP, info);
 }
 
 void fathom_traps_ask(void) {
@@ -183,7 +154,7 @@ static void pass_on(siginfo_t *info, ucontext_t *context) {
     if (action.handler == (void *)SIG_DFL || action.handler == (void *)SIG_IGN || fathom_trap_block.is_blocked) {
         // The kernel would end the process, and does it now.
         set_action(SIG_DFL, 0, 0);
-        SYSTEM(tgkill, system_process_id(), system_thread_id(), SIGTRAP, 0, 0, 0);
+        system_signal_thread(SIGTRAP, NULL);
         return;
     }
     if (action.flags & SA_RESETHAND) fathom_traps.action.handler = (void *)SIG_DFL;
@@ -194,7 +165,7 @@ static void pass_on(siginfo_t *info, ucontext_t *context) {
         fathom_trap_block.is_blocked = (mask & TRAP_BIT) != 0;
         mask &= ~TRAP_BIT;
     }
-    SYSTEM(rt_sigprocmask, SIG_SETMASK, &mask, 0, sizeof mask, 0, 0);
+    system_mask_signals(SIG_SETMASK, mask, NULL);
     // The kernel passes three arguments to every handler, with SA_SIGINFO or without.
     ((void (*)(int, siginfo_t *, void *))action.handler)(SIGTRAP, info, context);
     fathom_trap_block.is_blocked = 0;
@@ -203,8 +174,8 @@ static void pass_on(siginfo_t *info, ucontext_t *context) {
 static void record(uintptr_t function, uintptr_t stack_pointer) {
     uintptr_t call_site = *(const uintptr_t *)stack_pointer;
     uintptr_t frame = stack_pointer + sizeof call_site;
-    hook_aside(function, call_site, frame, 0, HOOK_ENTER);
-    hook_aside(function, call_site, frame, 0, HOOK_EXIT);
+    aside_hook(function, call_site, frame, 0, HOOK_ENTER);
+    aside_hook(function, call_site, frame, 0, HOOK_EXIT);
 }
 
 static void trapped(int number, siginfo_t *info, void *saved) {
@@ -233,12 +204,11 @@ void fathom_traps_begin(void) {
     // While a trap is handled, other signals wait. SIGTRAP does not: where the runtime calls a function of the C
     // library, the program may have a function of that name, with a trap.
     system_keeps_traps = 1;
-    struct kernel_action before = {0};
-    SYSTEM(rt_sigaction, SIGTRAP, 0, &before, sizeof before.mask, 0, 0);
+    void *before = system_handler(SIGTRAP);
     if (set_action(trapped, SA_SIGINFO | SA_NODEFER | SA_RESTART, ~(TRAP_BIT | FAULT_BITS)) != 0) return;
-    fathom_traps.action = (struct fathom_trap_action){before.handler, 0, 0};
-    uint64_t trap = TRAP_BIT, blocked = 0;
-    SYSTEM(rt_sigprocmask, SIG_UNBLOCK, &trap, &blocked, sizeof trap, 0, 0);
+    fathom_traps.action = (struct fathom_trap_action){before, 0, 0};
+    uint64_t blocked = 0;
+    system_mask_signals(SIG_UNBLOCK, TRAP_BIT, &blocked);
     fathom_trap_block.is_blocked = (blocked & TRAP_BIT) != 0;
     fathom_store32(&fathom_traps.on, 1);
     if (!runtime_ready()) return;

@@ -4,14 +4,14 @@
 // wait began and ended. So a thread that waits has no call open that a cancellation, a jump or a fork would have to
 // end.
 
-#include "../file/confined.h"
 #include "../follow/process.h"
 #include "../host/runtime.h"
-#include "../record/away.h"
 #include "../record/chunk.h"
 #include "../record/put.h"
+#include "../session/metadata.h"
+#include "CTraceRuntime.h"
 #include "busy.h"
-#include "descriptors.h"
+#include "flows.h"
 
 #include <sys/socket.h>
 

@@ -4,8 +4,9 @@
 #ifndef FATHOM_FILTER_H
 #define FATHOM_FILTER_H
 
-#include "../file/functions.h"
+#include "../follow/event.h"
 #include "../follow/thread.h"
+#include "../session/functions.h"
 
 // What is beside each frame: what was left out below the call, and what the mode needs to take the call's record back.
 // Beside frames that are not in use, `dropped` and `dropped_ticks` are 0, and `taken` is no FILTER_*. The other fields
@@ -99,5 +100,25 @@ INTERNAL void filter_end_hidden(struct thread *t, struct frame *call) {
     caller->dropped_ticks += filter->dropped_ticks;
     filter->dropped_ticks = 0;
 }
+
+// What happens because a call of a function begins.
+
+// Starts or stops recording if that is what the function says whose call begins. `event` may be NULL.
+void triggers_pull(const struct event *event);
+// What else a function does when a call of it begins, FATHOM_TRIGGER_*.
+uint32_t triggers_of(uintptr_t function);
+
+// Finds libraries that are being loaded while options name functions. The functions of a library must be known before
+// the first of them is called, but nothing reports that dlopen has returned. So as long as a thread may be inside
+// dlopen, all hooks check whether the function that they report is in a known module.
+
+// The number of threads that may be inside dlopen.
+extern uint32_t loading_threads __attribute__((visibility("hidden")));
+
+// Notes that the thread calls dlopen, whose caller's frame lies above `stack_pointer`.
+void loading_begin(struct thread *t, uintptr_t stack_pointer);
+// Finds out whether a module is new, and whether dlopen has returned. A slow path calls this as it begins, with its
+// event, which may be NULL.
+void loading_look(struct thread *t, const struct event *event);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include "aside.h"
 
-#include "../file/sleds.h"
-#include "../file/steering.h"
 #include "../host/runtime.h"
+#include "../session/sleds.h"
+#include "../session/steering.h"
 #include "inherited.h"
 #include "mode.h"
 #include "process.h"
@@ -54,53 +54,54 @@ static SLOW void follow_aside(const struct event *event) {
     t->idle = 0;
     t->hook_sp = event->is_sled ? sled_hook_sp(event->stack_pointer) : event->stack_pointer;
     BARRIER();
-    event_slow(event, now_ticks());
+    aside_busy_event(event, now_ticks());
 }
 
-void event_aside(const struct event *event) {
-    if (!fathom_threads_have_memory) return;
+void aside_event(const struct event *event) {
+    if (!fathom_image.threads_have_memory) return;
     follow_aside(event);
 }
 
-void event_slow(const struct event *event, uint64_t now) {
+void aside_busy_event(const struct event *event, uint64_t now) {
     struct thread *t = &current;
     side_follow(t, event, now);
     BARRIER();
     side_drain(t);
 }
 
-void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, enum hook hook) {
+void aside_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, enum hook hook) {
     struct event event = {sp, {{function, call_site, context, NULL}}, hook, 0};
-    event_aside(&event);
+    aside_event(&event);
 }
 
-void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint64_t now, enum hook hook) {
-    hook_slow_saved(function, call_site, sp, context, now, hook, NULL);
+void aside_busy_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint64_t now,
+                     enum hook hook) {
+    aside_busy_hook_saved(function, call_site, sp, context, now, hook, NULL);
 }
 
-void hook_slow_saved(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint64_t now,
-                     enum hook hook, const struct registers *registers) {
+void aside_busy_hook_saved(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint64_t now,
+                           enum hook hook, const struct registers *registers) {
     struct event event = {sp, {{function, call_site, context, registers}}, hook, 0};
-    event_slow(&event, now);
+    aside_busy_event(&event, now);
 }
 
-void hook_interrupted(void) { side_drain(&current); }
+void aside_busy_end(void) { side_drain(&current); }
 
 SAVING_REGISTERS("aside_enter", "aside_enter_saved", FIFTH_ARGUMENT);
 
 __attribute__((used)) SLOW void aside_enter_saved(uintptr_t function, uintptr_t call_site, uintptr_t sp,
                                                   uintptr_t context, const struct registers *registers) {
     struct event event = {sp, {{function, call_site, context, registers}}, HOOK_ENTER, 0};
-    event_aside(&event);
+    aside_event(&event);
 }
 
 void aside_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
-    hook_aside(function, call_site, sp, 0, hook_of_exit(call_site, return_address));
+    aside_hook(function, call_site, sp, 0, hook_of_exit(call_site, return_address));
 }
 
 void aside_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
     (void)function, (void)call_site;
-    hook_aside(ANY_FUNCTION, NO_CALL_SITE, sp, 0, HOOK_EXIT);
+    aside_hook(ANY_FUNCTION, NO_CALL_SITE, sp, 0, HOOK_EXIT);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -7,20 +7,20 @@
 
 // Any thread in any state may come here, with any event but a landing. A landing goes another way, fathom_note_landing,
 // because it may leave a hook for good.
-SLOW void event_aside(const struct event *event);
+SLOW void aside_event(const struct event *event);
 // The same, for a thread that is busy already.
-SLOW void event_slow(const struct event *event, uint64_t now);
-// The same as event_aside for a call.
-SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context,
+SLOW void aside_busy_event(const struct event *event, uint64_t now);
+// The same as aside_event for a call.
+SLOW void aside_hook(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context,
                      enum hook hook);
-// The same as hook_aside, for a thread that the hook has already made busy.
-SLOW void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context, uint64_t now,
-                    enum hook hook);
+// The same as aside_hook, for a thread that the hook has already made busy.
+SLOW void aside_busy_hook(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context,
+                          uint64_t now, enum hook hook);
 // The same, for an enter hook whose function's registers were saved.
-SLOW void hook_slow_saved(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context,
-                          uint64_t now, enum hook hook, const struct registers *registers);
+SLOW void aside_busy_hook_saved(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context,
+                                uint64_t now, enum hook hook, const struct registers *registers);
 // Follows the events that signal handlers have left meanwhile, when a hook has made the thread idle again.
-SLOW void hook_interrupted(void);
+SLOW void aside_busy_end(void);
 
 // A hook that can do nothing by itself goes on here, with the arguments that it got; see modes/hooks.h.
 SLOW void aside_enter(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context)

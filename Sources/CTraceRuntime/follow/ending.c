@@ -1,6 +1,6 @@
 // How open calls end: by their exit hook, or without it.
 
-#include "ending.h"
+#include "follow.h"
 
 #include "mode.h"
 

@@ -3,8 +3,7 @@
 
 #include "follow.h"
 
-#include "../file/sleds.h"
-#include "ending.h"
+#include "../session/sleds.h"
 #include "mode.h"
 
 FATHOM_WITHOUT_HOOKS

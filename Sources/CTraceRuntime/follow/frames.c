@@ -3,8 +3,8 @@
 #include "lane.h"
 #include "thread.h"
 
-#include "../file/functions.h"
 #include "../host/runtime.h"
+#include "../session/functions.h"
 
 FATHOM_WITHOUT_HOOKS
 

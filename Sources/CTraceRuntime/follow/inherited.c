@@ -53,7 +53,7 @@ struct bounds {
 // The stack for handlers, if the calling thread runs on it.
 static struct bounds handler_stack(uintptr_t sp) {
     stack_t stack;
-    if (SYSTEM(sigaltstack, NULL, &stack, 0, 0, 0, 0) < 0) return (struct bounds){0, 0};
+    if (system_signal_stack(&stack) < 0) return (struct bounds){0, 0};
     struct bounds found = {(uintptr_t)stack.ss_sp, (uintptr_t)stack.ss_sp + stack.ss_size};
     return stack.ss_flags & SS_ONSTACK && sp - found.low < stack.ss_size ? found : (struct bounds){0, 0};
 }

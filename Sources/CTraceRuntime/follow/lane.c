@@ -3,10 +3,10 @@
 
 #include "lane.h"
 
-#include "../file/confined.h"
-#include "context.h"
-#include "ending.h"
+#include "../session/metadata.h"
+#include "follow.h"
 #include "mode.h"
+#include "stack.h"
 
 FATHOM_WITHOUT_HOOKS
 

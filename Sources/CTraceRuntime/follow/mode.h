@@ -69,10 +69,9 @@ struct mode {
 #endif
 };
 
-// By MODE_*. The table, in modes/modes.c, is above all modes. Its name is the only thing up there that this folder
-// knows, and mode.c is the only file that uses it.
-extern const struct mode *const modes[MODE_LIMIT] __attribute__((visibility("hidden")));
-
+// From the table in modes/modes.c, which is above all modes: this function is the only thing up there that this folder
+// calls.
+//
 // The mode in which a thread records, or will record when recording is started; or, where it is stopped, the one in
 // which calls are only followed.
 const struct mode *mode_for(const struct thread *t, int is_stopped);

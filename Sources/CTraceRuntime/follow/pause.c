@@ -5,8 +5,8 @@
 
 #include "pause.h"
 
-#include "../file/steering.h"
 #include "../host/runtime.h"
+#include "../session/steering.h"
 #include "mode.h"
 
 FATHOM_WITHOUT_HOOKS

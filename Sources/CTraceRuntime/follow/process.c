@@ -2,20 +2,18 @@
 
 #include "process.h"
 
-#include "../file/confined.h"
-#include "../file/functions.h"
-#include "../file/metadata.h"
-#include "../file/modules.h"
-#include "../file/names.h"
-#include "../file/session.h"
-#include "../file/sleds.h"
-#include "../file/steering.h"
 #include "../host/loader.h"
 #include "../host/runtime.h"
 #include "../host/text.h"
+#include "../session/functions.h"
+#include "../session/metadata.h"
+#include "../session/modules.h"
+#include "../session/session.h"
+#include "../session/sleds.h"
+#include "../session/steering.h"
 #include "inherited.h"
+#include "roster.h"
 #include "thread.h"
-#include "untold.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -78,7 +76,7 @@ void runtime_open(char **environment) {
     if (runtime.state == STATE_NEW) {
         // Without the functions that are named, much would be recorded that nobody asked for.
         if (session_open(environment) && (!runtime.head.has_functions || functions_open())) {
-            SYSTEM(madvise, &control, sizeof control, MADV_WIPEONFORK, 0, 0, 0);
+            system_wipe_on_fork(&control, sizeof control);
             fathom_store32(&runtime.state, STATE_OPEN);
         } else {
             runtime_set_off();
@@ -100,13 +98,13 @@ static void register_process(uint32_t parent) {
     runtime.thread_count = 0;
     runtime.metadata = NULL;
     runtime.metadata_sequence = 0;
-    if (parent == FATHOM_NO_PROCESS) runtime.seccomp_mode = confine_mode();
+    if (parent == FATHOM_NO_PROCESS) runtime.seccomp_mode = system_seccomp_mode();
     else session_forget_populated();
     metadata_process(parent);
     steering_join();
     uint32_t tells_memory = runtime.head.tells_waits & FATHOM_TELLS_MEMORY;
     fathom_waiting.on = (runtime.head.tells_waits & FATHOM_TELLS_WAITS_MASK) != FATHOM_TELLS_NO_WAITS;
-    fathom_memory_on = tells_memory && fathom_memory_is_seen();
+    fathom_memory_on = tells_memory && fathom_image.memory_is_seen && fathom_image.memory_is_seen();
     if (tells_memory && !fathom_memory_on) tell_unseen_memory();
     fathom_store32(&runtime.state, STATE_READY);
 }

@@ -10,6 +10,9 @@
 void runtime_open(char **environment);
 void runtime_watch_forks(void);
 int runtime_ready(void);  // makes it so when it can; whether there is something to record into
+#define FATHOM_ATTACH_DONE 0
+#define FATHOM_ATTACH_IS_RECORDED 1
+#define FATHOM_ATTACH_CANNOT_OPEN 2  // the session's buffers
 // The same for a process that was started without a session, which `session` is the directory of. FATHOM_ATTACH_*.
 int runtime_join(const char *session);
 // Lets the hooks begin, which do nothing until then.

@@ -8,7 +8,7 @@
 #include "mode.h"
 #include "pause.h"
 #include "process.h"
-#include "valid.h"
+#include "thread.h"
 
 FATHOM_WITHOUT_HOOKS
 

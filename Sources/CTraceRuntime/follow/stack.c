@@ -3,7 +3,7 @@
 
 #include "stack.h"
 
-#include "../host/maps.h"
+#include "../host/system.h"
 
 #include <signal.h>
 
@@ -19,7 +19,7 @@ int stack_mapping(uintptr_t address, uintptr_t *low, uintptr_t *high) {
 
 int stack_of_signals(uintptr_t sp, uintptr_t *low, uintptr_t *high) {
     stack_t stack = {0};
-    if (SYSTEM(sigaltstack, 0, &stack, 0, 0, 0, 0) < 0 || stack.ss_flags & SS_DISABLE) return 0;
+    if (system_signal_stack(&stack) < 0 || stack.ss_flags & SS_DISABLE) return 0;
     *low = (uintptr_t)stack.ss_sp;
     *high = *low + stack.ss_size;
     return lies_on(sp, *low, *high);

@@ -3,7 +3,10 @@
 #ifndef FATHOM_STACK_H
 #define FATHOM_STACK_H
 
+#include "../host/base.h"
 #include "thread.h"
+
+#include <ucontext.h>
 
 // Calls of the running lane that run on one stack. There are none if `last` is before `first`.
 struct stretch {
@@ -27,5 +30,13 @@ void stack_begin_coroutine(struct thread *t, struct lane *lane);  // notes whose
 // The running lane's calls on the stack that holds an address. If that is no known signal stack, they are the calls on
 // the lane's own stack.
 struct stretch stack_stretch(struct thread *t, uintptr_t stack_pointer);
+
+// A coroutine's saved registers.
+
+#if defined(__x86_64__)
+#define CONTEXT_SP(context) (&(context)->uc_mcontext.gregs[REG_RSP])
+#else
+#define CONTEXT_SP(context) (&(context)->uc_mcontext.sp)
+#endif
 
 #endif

@@ -2,17 +2,15 @@
 
 #include "thread.h"
 
-#include "../file/confined.h"
-#include "../file/steering.h"
 #include "../host/runtime.h"
-#include "ending.h"
+#include "../session/metadata.h"
+#include "../session/steering.h"
+#include "follow.h"
 #include "inherited.h"
 #include "mode.h"
 #include "pause.h"
 #include "roster.h"
 #include "side.h"
-#include "untold.h"
-#include "valid.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -50,11 +48,10 @@ void thread_key_create(void) {
 static int guess_stack(struct thread *t, uintptr_t sp, uintptr_t *low, uintptr_t *high) {
     uintptr_t tls = (uintptr_t)__builtin_thread_pointer();
     if (t->id == runtime.pid && runtime.stack_top >= sp) {
-        struct rlimit limit = {0, 0};
-        SYSTEM(prlimit64, 0, RLIMIT_STACK, 0, &limit, 0, 0);
+        uintptr_t limit = system_stack_limit();
         uintptr_t most = 64ul << 20;  // whatever the limit, the kernel keeps 128 MB below the stack free
         *high = runtime.stack_top;
-        *low = *high - (limit.rlim_cur && limit.rlim_cur < most ? limit.rlim_cur : most);
+        *low = *high - (limit && limit < most ? limit : most);
         return 1;
     }
     if (sp < tls && tls - sp < 1ul << 30) {

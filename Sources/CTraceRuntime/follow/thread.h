@@ -3,10 +3,9 @@
 #ifndef FATHOM_THREAD_H
 #define FATHOM_THREAD_H
 
+#include "../host/runtime.h"
 #include "event.h"
 #include "lane.h"
-
-#include "../host/runtime.h"
 
 // thread.state.
 //
@@ -72,11 +71,14 @@ struct thread {
     // These are for the hooks in modes other than MODE_TRACE.
     struct frame *hidden_from;  // calls from here on are followed and leave no record: too deep, or stopped; whatever
                                 // their functions are
-    uint64_t hidden_calls;      // hidden calls that were entered and are not yet counted elsewhere
-    uint64_t settled;           // how often the slow paths have been through
-    uint64_t timed;             // the same where times are read from the CPU's counter; 0: a system call tells them
-    intptr_t beside;            // from a frame to what is beside it, in bytes
-    uint64_t min_cost;          // of calls that begin now, in ticks
+    union {
+        uint64_t hidden_calls;  // hidden calls that were entered and are not yet counted elsewhere
+        uint64_t call_number;   // MODE_STACK: of the call that was entered last
+    };
+    uint64_t settled;   // how often the slow paths have been through
+    uint64_t timed;     // the same where times are read from the CPU's counter; 0: a system call tells them
+    intptr_t beside;    // from a frame to what is beside it, in bytes
+    uint64_t min_cost;  // of calls that begin now, in ticks
     // Where functions have a say in it. Calls from left_out_from on leave no record unless their functions, or what
     // they call, say otherwise; hidden_from is not below it. Calls from there up to deferred_until may get one later.
     uint32_t looks_for;  // what functions may say now, FATHOM_SAYS_*; 0: nothing, whatever they are
@@ -110,7 +112,7 @@ struct thread {
     uint32_t stamp;        // runtime.stamp as it was when the thread last did as the process
     uint32_t saves;        // the same of runtime.saves
     uint32_t stops;        // the same of runtime.stops
-    uint32_t untold;       // nothing tells of its end: where it is listed, + 1 (follow/untold.h)
+    uint32_t untold;       // nothing tells of its end: where it is listed, + 1 (follow/roster.h)
     uintptr_t loading_sp;  // it has called dlopen, whose frame lies above; 0: not, or it knows that dlopen has returned
 };
 #define IDLE 1u  // a word in which no mode is
@@ -166,5 +168,17 @@ void thread_leave(struct thread *t);
 void thread_key_create(void);
 // This is a fork's child, and the thread is the one that forked.
 void thread_fork(struct thread *t);
+
+// Whether what is known of a thread can be. Asked at every slow path, at notes, and where a thread ends or forgets its
+// calls, of a library that is built with FATHOM_VALID defined, which tests do: it ends the program where something
+// cannot.
+
+#ifdef FATHOM_VALID
+int thread_is_valid(struct thread *t);
+// Ends the program if the thread's state is not valid.
+void thread_expect_valid(struct thread *t);
+#else
+INTERNAL void thread_expect_valid(struct thread *t) { (void)t; }
+#endif
 
 #endif

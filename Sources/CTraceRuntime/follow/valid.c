@@ -1,6 +1,6 @@
 // What holds for a thread at every slow path, whatever the program does.
 
-#include "valid.h"
+#include "thread.h"
 
 #ifdef FATHOM_VALID
 
@@ -65,13 +65,7 @@ int thread_is_valid(struct thread *t) {
 }
 
 void thread_expect_valid(struct thread *t) {
-    if (thread_is_valid(t)) return;
-    size_t size = 0;
-    while (what[size]) size++;
-    SYSTEM(write, 2, "fathom: this does not hold: ", 28, 0, 0, 0);
-    SYSTEM(write, 2, what, size, 0, 0, 0);
-    SYSTEM(write, 2, "\n", 1, 0, 0, 0);
-    __builtin_trap();
+    if (!thread_is_valid(t)) system_fail(what);
 }
 
 FATHOM_WITHOUT_HOOKS_END

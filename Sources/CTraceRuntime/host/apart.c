@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 #include "apart.h"
 
-#include "CTraceRuntime.h"
-#include "system.h"
+#include "CTraceRuntimeHost.h"
+#include "calls.h"
 
 #include <sched.h>
 #include <sys/wait.h>

@@ -16,7 +16,7 @@
 #endif
 
 #include "CTraceFormat.h"
-#include "CTraceRuntime.h"
+#include "CTraceRuntimeHost.h"
 #include "CTraceSteering.h"
 #include "system.h"
 

@@ -2,9 +2,8 @@
 // of its own for the programs that it starts. In this environment, Fathom's variables are missing, or LD_PRELOAD names
 // a library of the program instead of the runtime.
 
-#include "environment.h"
-
 #include "runtime.h"
+
 #include "text.h"
 
 FATHOM_WITHOUT_HOOKS

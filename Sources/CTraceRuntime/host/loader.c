@@ -68,12 +68,9 @@ static int begin(uint64_t patience) {
 }
 
 struct search {
-    loader_look *look;
+    fathom_look *look;
     void *result;
 };
-
-// The image that stands before dl_iterate_phdr has what is behind it.
-__attribute__((weak)) int fathom_all_modules(loader_look *look, void *result) { return dl_iterate_phdr(look, result); }
 
 static int look(struct dl_phdr_info *info, size_t size, void *argument) {
     const struct search *search = argument;
@@ -83,9 +80,9 @@ static int look(struct dl_phdr_info *info, size_t size, void *argument) {
     return result;
 }
 
-static long search(void *argument) { return fathom_all_modules(look, argument); }
+static long search(void *argument) { return fathom_image.all_modules(look, argument); }
 
-int loader_modules(loader_look *wanted, void *result, uint64_t patience) {
+int loader_modules(fathom_look *wanted, void *result, uint64_t patience) {
     struct search all = {wanted, result};
     loader_touch_stack();
     uint64_t signals = system_block_signals();

@@ -8,16 +8,13 @@
 
 #include "locks.h"
 
-struct dl_phdr_info;
-typedef int loader_look(struct dl_phdr_info *, size_t, void *);
-
 // For how long the runtime tries. Hooks give up at once, and look again later.
 #define LOADER_NOW 0u
 #define LOADER_PATIENCE 100000000u  // ns
 
 // Goes through the list as dl_iterate_phdr does, and returns what the last call of `look` returns; -1 if the list could
 // not be had. While this goes on, modules stay. `look` does not wait, but for LOCK_SLEDS and later ones.
-int loader_modules(loader_look *look, void *result, uint64_t patience);
+int loader_modules(fathom_look *look, void *result, uint64_t patience);
 
 // Touches the stack that this takes, for those that block signals before they call it.
 INTERNAL void loader_touch_stack(void) { system_touch_stack(vectors_matter ? STACK_ROOM_SLEDS : STACK_ROOM_LISTS); }

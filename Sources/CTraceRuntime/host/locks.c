@@ -17,19 +17,12 @@ void locks_after_fork(void) { __builtin_memset(locks, 0, sizeof locks); }
 
 static __thread uint32_t held __attribute__((tls_model("initial-exec")));  // a bit for each lock
 
-static void fail(const char *what, size_t size) {
-    SYSTEM(write, 2, "fathom: this does not hold: ", 28, 0, 0, 0);
-    SYSTEM(write, 2, what, size, 0, 0, 0);
-    __builtin_trap();
-}
-#define FAIL(what) fail(what "\n", sizeof what)
-
 void locks_expect_order(enum lock taken) {
-    if (held >> taken) FAIL("locks are taken in their order");
+    if (held >> taken) system_fail("locks are taken in their order");
 }
 
 void locks_expect_none(void) {
-    if (held) FAIL("no lock is held where foreign code is called");
+    if (held) system_fail("no lock is held where foreign code is called");
 }
 
 void locks_note(enum lock lock, int is_held) { held = is_held ? held | 1u << lock : held & ~(1u << lock); }

@@ -1,4 +1,4 @@
-#include "maps.h"
+#include "system.h"
 
 #include "apart.h"
 #include "base.h"

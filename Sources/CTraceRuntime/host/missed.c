@@ -6,7 +6,10 @@
 // that file, and goes on if the program cannot be started. So the process itself only asks for names and kinds of
 // files, and whatever opens one runs apart from it.
 
+#include "base.h"
+
 #include "apart.h"
+#include "calls.h"
 #include "runtime.h"
 #include "text.h"
 
@@ -67,7 +70,7 @@ static uint32_t reason_of_elf(long descriptor, const char *head, long size) {
 
 static int gains_rights(long descriptor) {
     struct stat file;
-    if (SYSTEM(fstat, descriptor, &file, 0, 0, 0, 0)) return 0;
+    if (system_status(descriptor, &file)) return 0;
     return (file.st_mode & S_ISUID && file.st_uid != (uid_t)SYSTEM(geteuid, 0, 0, 0, 0, 0, 0)) ||
            ((file.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
             file.st_gid != (gid_t)SYSTEM(getegid, 0, 0, 0, 0, 0, 0));
@@ -154,7 +157,7 @@ static void judge(void *argument) {
     judged->reason = reason || can_join() ? reason : FATHOM_MISSED_NO_ACCESS;
 }
 
-static int is_confined(void) { return !runtime.seccomp_mode && SYSTEM(prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) != 0; }
+static int is_confined(void) { return !runtime.seccomp_mode && system_seccomp_mode() != 0; }
 
 uint32_t fathom_missed_reason(const char *file, int is_searched) {
     char room[1024];
@@ -182,7 +185,7 @@ struct fathom_missed *fathom_note_missed(const char *file, int is_searched, uint
     note->ticks = now_ticks();
     size_t used = 0;
     if (path[0] != '/') {
-        long size = SYSTEM(getcwd, note->path, sizeof note->path, 0, 0, 0, 0);
+        long size = system_directory(note->path, sizeof note->path);
         used = size > 0 ? (size_t)size : 0;  // its NUL becomes the slash
         if (used) note->path[used - 1] = '/';
     }

@@ -3,19 +3,18 @@
 
 #include "patch.h"
 
+#include "calls.h"
+
 #include "base.h"
 
 #include <linux/membarrier.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
 FATHOM_WITHOUT_HOOKS
 
-static long protect(uintptr_t low, uintptr_t high, int rights) {
-    return SYSTEM(mprotect, low, high - low, rights, 0, 0, 0);
-}
-
 static long open_pages(const struct patch *patch) {
-    return protect(patch->low, patch->high, PROT_READ | PROT_WRITE | PROT_EXEC);
+    return system_protect(patch->low, patch->high, PROT_READ | PROT_WRITE | PROT_EXEC);
 }
 
 long patch_begin(struct patch *patch, uintptr_t low, uintptr_t high) {
@@ -30,10 +29,10 @@ long patch_begin(struct patch *patch, uintptr_t low, uintptr_t high) {
 
 void patch_end(const struct patch *patch) {
     // Where nothing tells what they were, they are what code is as a rule.
-    if (!patch->part_count) protect(patch->low, patch->high, PROT_READ | PROT_EXEC);
+    if (!patch->part_count) system_protect(patch->low, patch->high, PROT_READ | PROT_EXEC);
     for (const struct mapping *part = patch->parts; part < patch->parts + patch->part_count; part++)
-        protect(part->low > patch->low ? part->low : patch->low, part->high < patch->high ? part->high : patch->high,
-                part->rights);
+        system_protect(part->low > patch->low ? part->low : patch->low,
+                       part->high < patch->high ? part->high : patch->high, part->rights);
 }
 
 int patch_spread(const struct patch *patch) {
@@ -45,7 +44,47 @@ int patch_spread(const struct patch *patch) {
         return 1;
     // Before Linux 4.16, and where a filter forbids it: whoever takes rights away interrupts all processors that run
     // the process, and the return from an interrupt has the same effect.
-    return protect(patch->low, patch->high, PROT_READ | PROT_EXEC) == 0 && open_pages(patch) == 0;
+    return system_protect(patch->low, patch->high, PROT_READ | PROT_EXEC) == 0 && open_pages(patch) == 0;
+}
+
+// Changes words of a module that the dynamic linker has made read-only (PT_GNU_RELRO). The pages are as they were when
+// this returns.
+
+static uintptr_t page_size(void) {
+    static uintptr_t size;
+    if (!size) size = getauxval(AT_PAGESZ);
+    return size ? size : PAGE_SIZE;
+}
+
+int relro_protection(const struct dl_phdr_info *module, uintptr_t address) {
+    uintptr_t mask = ~(page_size() - 1);
+    int protection = -1;
+    for (int i = 0; i < module->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &module->dlpi_phdr[i];
+        uintptr_t start = module->dlpi_addr + header->p_vaddr, end = start + header->p_memsz;
+        // The dynamic linker protects whole pages, and leaves the last one alone if it is not whole.
+        if (header->p_type == PT_GNU_RELRO && address >= (start & mask) && address < (end & mask)) return PROT_READ;
+        if (header->p_type != PT_LOAD || address < start || address >= end) continue;
+        protection = (header->p_flags & PF_R ? PROT_READ : 0) | (header->p_flags & PF_W ? PROT_WRITE : 0) |
+                     (header->p_flags & PF_X ? PROT_EXEC : 0);
+    }
+    return protection;
+}
+
+int relro_write(uintptr_t *place, const uintptr_t *words, size_t count, int protection) {
+    uintptr_t mask = ~(page_size() - 1), page = (uintptr_t)place & mask;
+    uintptr_t end = ((uintptr_t)(place + count) + ~mask) & mask;
+    int is_locked = !(protection & PROT_WRITE);
+    if (is_locked && system_protect(page, end, PROT_READ | PROT_WRITE)) return 0;
+    // Relaxed: each word stands for itself, and points to code that was there before.
+    for (size_t i = 0; i < count; i++) __atomic_store_n(&place[i], words[i], __ATOMIC_RELAXED);
+    if (is_locked) system_protect(page, end, protection);
+    return 1;
+}
+
+void fathom_write_word(struct dl_phdr_info *module, uintptr_t *place, uintptr_t word) {
+    int protection = relro_protection(module, (uintptr_t)place);
+    if (protection >= 0) relro_write(place, &word, 1, protection);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -3,7 +3,10 @@
 #ifndef FATHOM_PATCH_H
 #define FATHOM_PATCH_H
 
-#include "maps.h"
+#include "base.h"
+#include "system.h"
+
+#include <link.h>
 
 // Pages that are being changed, and the rights that they had before.
 #define PATCH_PARTS 8u
@@ -27,5 +30,14 @@ int patch_spread(const struct patch *patch);
 INTERNAL void patch_head(uintptr_t address, uint16_t bytes) {
     __atomic_store_n((uint16_t *)address, bytes, __ATOMIC_RELEASE);
 }
+
+// Changes words of a module that the dynamic linker has made read-only.
+
+// The protection (PROT_*) that the page of `address` has in the module, as its program headers say; -1 when the module
+// has no such page.
+int relro_protection(const struct dl_phdr_info *module, uintptr_t address);
+// Puts `words` where others lie, in a page whose protection is that. Returns 0 if the kernel refuses to make the page
+// writable.
+int relro_write(uintptr_t *place, const uintptr_t *words, size_t count, int protection);
 
 #endif

@@ -56,17 +56,4 @@ void runtime_stop(void) {
 
 uint32_t fathom_memory_on;
 
-__attribute__((weak)) uint32_t fathom_threads_have_memory = 1;
-
-// The image that has such functions has other answers.
-__attribute__((weak)) int fathom_memory_is_seen(void) { return 0; }
-__attribute__((weak)) int fathom_find_allocator(struct dl_phdr_info *module, size_t size, void *result) {
-    (void)module, (void)size, (void)result;
-    return 1;
-}
-__attribute__((weak)) int fathom_see_operators(struct dl_phdr_info *module, size_t size, void *result) {
-    (void)module, (void)size, (void)result;
-    return 1;
-}
-
 FATHOM_WITHOUT_HOOKS_END

@@ -156,4 +156,8 @@ INTERNAL uint64_t now_ticks(void) {
     return system_monotonic_ns();
 }
 
+// What a new program image needs to be recorded.
+
+void environment_keep(char **environment);  // as the process was started with it
+
 #endif

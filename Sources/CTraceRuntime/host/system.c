@@ -1,16 +1,22 @@
 #define _GNU_SOURCE
 #include "system.h"
 
-#include "CTraceRuntime.h"
+#include "CTraceRuntimeHost.h"
+#include "calls.h"
 #include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,7 +32,7 @@ long system_open_session(const char *path) {
     long descriptor = system_open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
     if (descriptor < 0) return descriptor;
     struct stat file;
-    if (SYSTEM(fstat, descriptor, &file, 0, 0, 0, 0) == 0 && S_ISREG(file.st_mode) &&
+    if (system_status(descriptor, &file) == 0 && S_ISREG(file.st_mode) &&
         (file.st_uid == 0 || file.st_uid == (uid_t)SYSTEM(geteuid, 0, 0, 0, 0, 0, 0) ||
          file.st_uid == (uid_t)SYSTEM(getuid, 0, 0, 0, 0, 0, 0)))
         return descriptor;
@@ -43,14 +49,20 @@ long system_read(long descriptor, void *bytes, size_t size) {
     return result;
 }
 
+long system_read_link(const char *path, char *target, size_t room) {
+    return SYSTEM(readlinkat, AT_FDCWD, path, target, room, 0, 0);
+}
+
+long system_directory(char *path, size_t room) { return SYSTEM(getcwd, path, room, 0, 0, 0, 0); }
+
 size_t system_program_path(char *path, size_t room) {
-    long size = SYSTEM(readlinkat, AT_FDCWD, "/proc/self/exe", path, room, 0, 0);
+    long size = system_read_link("/proc/self/exe", path, room);
     if (size > 0) return (size_t)size;
     // Without /proc, this is the path as the program was started.
     const char *name = (const char *)getauxval(AT_EXECFN);
     if (!name) return 0;
     size = 0;
-    if (name[0] != '/' && (size = SYSTEM(getcwd, path, room, 0, 0, 0, 0)) > 0) path[size - 1] = '/';
+    if (name[0] != '/' && (size = system_directory(path, room)) > 0) path[size - 1] = '/';
     if (size < 0) return 0;
     while (*name && (size_t)size < room) path[size++] = *name++;
     return (size_t)size;
@@ -75,9 +87,11 @@ uint64_t system_size(long descriptor) {
     return end > 0 ? (uint64_t)end : 0;
 }
 
+long system_status(long descriptor, struct stat *status) { return SYSTEM(fstat, descriptor, status, 0, 0, 0, 0); }
+
 uint64_t system_inode(long descriptor) {
     struct stat file;
-    return SYSTEM(fstat, descriptor, &file, 0, 0, 0, 0) == 0 ? file.st_ino : 0;
+    return system_status(descriptor, &file) == 0 ? file.st_ino : 0;
 }
 
 static void *map(long descriptor, uint64_t offset, size_t size, int flags) {
@@ -119,6 +133,17 @@ int system_map_over(void *start, long descriptor, uint64_t offset, size_t size) 
 
 void system_free(void *memory, size_t size) { SYSTEM(munmap, memory, size, 0, 0, 0, 0); }
 
+long system_protect(uintptr_t low, uintptr_t high, int rights) {
+    return SYSTEM(mprotect, low, high - low, rights, 0, 0, 0);
+}
+
+void system_wipe_on_fork(void *start, size_t size) { SYSTEM(madvise, start, size, MADV_WIPEONFORK, 0, 0, 0); }
+
+int system_copy(uint32_t process, void *to, const void *from, size_t size) {
+    struct iovec local = {to, size}, remote = {(void *)from, size};
+    return SYSTEM(process_vm_readv, process, &local, 1, &remote, 1, 0) == (long)size;
+}
+
 long system_populate(void *start, size_t size) {
     long result = SYSTEM(madvise, start, size, MADV_POPULATE_WRITE, 0, 0, 0);
     if (result != -EINVAL) return result;
@@ -133,7 +158,27 @@ long system_populate(void *start, size_t size) {
 
 uint32_t system_process_id(void) { return (uint32_t)SYSTEM(getpid, 0, 0, 0, 0, 0, 0); }
 
+uint32_t system_parent_id(void) { return (uint32_t)SYSTEM(getppid, 0, 0, 0, 0, 0, 0); }
+
 uint32_t system_thread_id(void) { return (uint32_t)SYSTEM(gettid, 0, 0, 0, 0, 0, 0); }
+
+int system_is_process(uint32_t id) { return SYSTEM(kill, id, 0, 0, 0, 0, 0) != -ESRCH; }
+
+int system_is_thread(uint32_t process, uint32_t id) { return SYSTEM(tgkill, process, id, 0, 0, 0, 0) != -ESRCH; }
+
+uint32_t system_seccomp_mode(void) { return (uint32_t)SYSTEM(prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0); }
+
+long system_scheduler(void) { return SYSTEM(sched_getscheduler, 0, 0, 0, 0, 0, 0); }
+
+uint64_t system_stack_limit(void) {
+    struct rlimit limit = {0, 0};
+    SYSTEM(prlimit64, 0, RLIMIT_STACK, 0, &limit, 0, 0);
+    return limit.rlim_cur;
+}
+
+long system_usage(struct rusage *usage) { return SYSTEM(getrusage, RUSAGE_THREAD, usage, 0, 0, 0, 0); }
+
+void system_own_name(char name[16]) { SYSTEM(prctl, PR_GET_NAME, name, 0, 0, 0, 0); }
 
 void system_thread_name(uint32_t id, char name[16]) {
     char path[sizeof "/proc/self/task//comm" + 10] = "/proc/self/task/";
@@ -222,6 +267,27 @@ int system_can_read_texts(char *const *texts) {
     }
 }
 
+int system_socket_type(int descriptor) {
+    int type = 0;
+    socklen_t size = sizeof type;
+    return SYSTEM(getsockopt, descriptor, SOL_SOCKET, SO_TYPE, &type, &size, 0) ? 0 : type;
+}
+
+long system_socket_name(int descriptor, void *address, uint32_t *size) {
+    return SYSTEM(getsockname, descriptor, address, size, 0, 0, 0);
+}
+
+long system_socket_peer(int descriptor, void *address, uint32_t *size) {
+    return SYSTEM(getpeername, descriptor, address, size, 0, 0, 0);
+}
+
+void system_fail(const char *what) {
+    SYSTEM(write, 2, "fathom: this does not hold: ", 28, 0, 0, 0);
+    SYSTEM(write, 2, what, text_length(what), 0, 0, 0);
+    SYSTEM(write, 2, "\n", 1, 0, 0, 0);
+    __builtin_trap();
+}
+
 uint32_t system_keeps_traps;
 
 // How often the thread has blocked signals and not yet restored them.
@@ -237,18 +303,63 @@ void system_touch_stack(size_t room) {
     }
 }
 
+void system_mask_signals(int how, uint64_t mask, uint64_t *before) {
+    SYSTEM(rt_sigprocmask, how, &mask, before, sizeof mask, 0, 0);
+}
+
 uint64_t system_block_signals(void) {
     system_touch_stack(STACK_ROOM);
     blocks++;
     // What this calls may be the program's own, as a dl_iterate_phdr, and hit a trap.
     uint64_t all = system_keeps_traps ? ~(1ull << (SIGTRAP - 1)) : UINT64_MAX, blocked = 0;
-    SYSTEM(rt_sigprocmask, SIG_BLOCK, &all, &blocked, sizeof all, 0, 0);
+    system_mask_signals(SIG_BLOCK, all, &blocked);
     return blocked;
 }
 
 void system_restore_signals(uint64_t blocked) {
     blocks--;
-    SYSTEM(rt_sigprocmask, SIG_SETMASK, &blocked, 0, sizeof blocked, 0, 0);
+    system_mask_signals(SIG_SETMASK, blocked, NULL);
 }
+
+long system_signal_stack(void *stack) { return SYSTEM(sigaltstack, 0, stack, 0, 0, 0, 0); }
+
+void system_signal_thread(int signal, const void *info) {
+    uint32_t process = system_process_id(), thread = system_thread_id();
+    if (info) SYSTEM(rt_tgsigqueueinfo, process, thread, signal, info, 0, 0);
+    else SYSTEM(tgkill, process, thread, signal, 0, 0, 0);
+}
+
+void system_signal_process(int signal, const void *info) {
+    uint32_t process = system_process_id();
+    if (!info || SYSTEM(rt_sigqueueinfo, process, signal, info, 0, 0, 0)) SYSTEM(kill, process, signal, 0, 0, 0, 0);
+}
+
+#if defined(__x86_64__)
+
+#define RESTORER 0x04000000ul
+void fathom_trap_return(void) __attribute__((visibility("hidden")));
+__asm__(".pushsection .text\n"
+        ".globl fathom_trap_return\n"
+        ".hidden fathom_trap_return\n"
+        ".type fathom_trap_return, @function\n"
+        "fathom_trap_return:\n"
+        "movq $15, %rax\n"  // rt_sigreturn
+        "syscall\n"
+        ".size fathom_trap_return, . - fathom_trap_return\n"
+        ".popsection\n");
+
+long system_act(int signal, struct system_action action) {
+    action.flags |= RESTORER;
+    action.restorer = fathom_trap_return;
+    return SYSTEM(rt_sigaction, signal, &action, 0, sizeof action.mask, 0, 0);
+}
+
+void *system_handler(int signal) {
+    struct system_action action = {0};
+    SYSTEM(rt_sigaction, signal, 0, &action, sizeof action.mask, 0, 0);
+    return action.handler;
+}
+
+#endif
 
 FATHOM_WITHOUT_HOOKS_END

@@ -1,5 +1,6 @@
-// System calls, made directly. So they leave errno alone, are no cancellation points, and reach the kernel even when
-// the traced program defines functions of the same names. All return the kernel's value, -errno on failure.
+// System calls, which no other room makes by itself (host/calls.h). They leave errno alone, are no cancellation points,
+// and reach the kernel even when the traced program defines functions of the same names. Where nothing else is said,
+// they return the kernel's value, -errno on failure, and are async-signal-safe.
 
 #ifndef FATHOM_SYSTEM_H
 #define FATHOM_SYSTEM_H
@@ -8,40 +9,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/syscall.h>
 
 #define INTERNAL static inline __attribute__((always_inline, no_instrument_function, unused))
-
-#if defined(__x86_64__)
-INTERNAL long system_call(long number, long a, long b, long c, long d, long e, long f) {
-    long result;
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
-    __asm__ __volatile__("syscall"
-                         : "=a"(result)
-                         : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                         : "rcx", "r11", "memory");
-    return result;
-}
-#elif defined(__aarch64__)
-INTERNAL long system_call(long number, long a, long b, long c, long d, long e, long f) {
-    register long x8 __asm__("x8") = number;
-    register long x0 __asm__("x0") = a;
-    register long x1 __asm__("x1") = b;
-    register long x2 __asm__("x2") = c;
-    register long x3 __asm__("x3") = d;
-    register long x4 __asm__("x4") = e;
-    register long x5 __asm__("x5") = f;
-    __asm__ __volatile__("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
-    return x0;
-}
-#else
-#error "the runtime knows x86-64 and aarch64"
-#endif
-
-#define SYSTEM(name, a, b, c, d, e, f)                                                                                 \
-    system_call(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
 // The largest page that the kernel may use. Populated ranges are aligned to it.
 #if defined(__x86_64__)
@@ -57,8 +26,12 @@ void system_close(long descriptor);
 // link.
 long system_open_session(const char *path);
 long system_read(long descriptor, void *bytes, size_t size);
+long system_read_link(const char *path, char *target, size_t room);  // the size of what it leads to, without a NUL
+long system_directory(char *path, size_t room);                      // the working directory; its size, with a NUL
 // Absolute path of the program, without a NUL; 0 when it cannot be told. Returns its size.
 size_t system_program_path(char *path, size_t room);
+struct stat;
+long system_status(long descriptor, struct stat *status);
 uint64_t system_inode(long descriptor);  // of a file; 0 when it cannot be told
 uint64_t system_size(long descriptor);   // of a file, in bytes; 0 when it cannot be told
 // Maps `size` bytes of a file shared and writable. NULL on failure.
@@ -72,11 +45,27 @@ void system_free(void *memory, size_t size);
 int system_shadow(void *start, size_t size);
 // Replaces a mapping by a part of a file, shared, that can only be read. 0 on failure; then zeros are there.
 int system_map_over(void *start, long descriptor, uint64_t offset, size_t size);
+// Changes the rights (PROT_*) of pages.
+long system_protect(uintptr_t low, uintptr_t high, int rights);
+// The kernel empties these pages in a fork's child.
+void system_wipe_on_fork(void *start, size_t size);
+// Copies memory of this process, which may go away meanwhile, by its number or that of one of its threads. 0 on
+// failure.
+int system_copy(uint32_t process, void *to, const void *from, size_t size);
 // Makes sure that writing to [start, start + size) cannot fault fatally, by allocating file blocks and pages now. 0 on
 // success, -errno when the file system is full.
 long system_populate(void *start, size_t size);
 uint32_t system_process_id(void);
+uint32_t system_parent_id(void);
 uint32_t system_thread_id(void);
+int system_is_process(uint32_t id);  // whether there is one of that number
+int system_is_thread(uint32_t process, uint32_t id);
+uint32_t system_seccomp_mode(void);  // of the calling thread; a sandbox may end the program for asking
+long system_scheduler(void);         // SCHED_*, of the calling thread
+uint64_t system_stack_limit(void);   // in bytes; 0 when it cannot be told
+struct rusage;
+long system_usage(struct rusage *usage);  // of the calling thread
+void system_own_name(char name[16]);      // of the calling thread
 void system_thread_name(uint32_t id,
                         char name[16]);  // of any thread of the process; left as it is when it is not known
 uint64_t system_monotonic_ns(void);
@@ -95,6 +84,12 @@ int system_can_read(const void *memory, size_t size);
 // The same for a text that ends with NUL, and for a list of such texts that ends with NULL; 0 for NULL.
 int system_can_read_text(const char *text);
 int system_can_read_texts(char *const *texts);
+// What a socket is, SOCK_*; 0: it is none. And the addresses of its ends, as getsockname and getpeername tell them.
+int system_socket_type(int descriptor);
+long system_socket_name(int descriptor, void *address, uint32_t *size);
+long system_socket_peer(int descriptor, void *address, uint32_t *size);
+// Writes to standard error what does not hold, and ends the program.
+__attribute__((noreturn)) void system_fail(const char *what);
 // A program may survive that its stack overflows, by a handler that runs on another stack and jumps away. The kernel
 // ends it if SIGSEGV is blocked then. So what is done while signals are blocked finds its stack there: the outermost
 // one who blocks them has touched it before, where the handler may still come.
@@ -109,5 +104,33 @@ uint64_t system_block_signals(void);
 // Not 0 where SIGTRAP is never blocked, because code has traps of ours.
 extern uint32_t system_keeps_traps __attribute__((visibility("hidden")));
 void system_restore_signals(uint64_t blocked);
+// The stack for signal handlers of the calling thread: a stack_t.
+long system_signal_stack(void *stack);
+// What the calling thread has blocked, a bit for each signal: `how` is SIG_*, and `before` may be NULL.
+void system_mask_signals(int how, uint64_t mask, uint64_t *before);
+// An action as the kernel takes it. Its handler returns to `restorer`, which system_act sets.
+struct system_action {
+    void *handler;
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+long system_act(int signal, struct system_action action);
+void *system_handler(int signal);
+// Sends a signal to the calling thread, or to its process; `info`, a siginfo_t, may be NULL. Only the main thread may
+// say in it that another process has sent it: elsewhere it is left out.
+void system_signal_thread(int signal, const void *info);
+void system_signal_process(int signal, const void *info);
+
+// The process's mappings, as /proc/self/maps says.
+
+struct mapping {
+    uintptr_t low, high;
+    int rights;  // PROT_*
+};
+
+// The mapping that holds `address`, or the first one above it. 0 when there is none, or when it cannot be told.
+// Takes LOCK_MAPS.
+int maps_find(uintptr_t address, struct mapping *found);
 
 #endif

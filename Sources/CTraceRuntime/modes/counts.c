@@ -1,6 +1,6 @@
 // Calls are counted by their paths, and no clock is read. What the slow paths tell is what they tell in `profile`.
 //
-// As with calls that leave no record (follow/hidden.h), the hooks do not mark the thread as busy: a call is pushed by
+// As with calls that leave no record (modes/bare.h), the hooks do not mark the thread as busy: a call is pushed by
 // one store, and counted by one instruction.
 
 #include "../follow/aside.h"

@@ -1,8 +1,7 @@
 // Recording is stopped. The open calls are followed, so that they are known when recording starts again, and nothing is
 // told of them.
 
-#include "../filter/loading.h"
-#include "../filter/triggers.h"
+#include "../filter/filter.h"
 #include "../follow/mode.h"
 #include "../record/chunk.h"
 

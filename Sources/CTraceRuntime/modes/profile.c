@@ -67,7 +67,7 @@ INTERNAL void end_hook(struct thread *t, uint64_t idle) {
     BARRIER();
     t->idle = idle;
     BARRIER();
-    if (UNLIKELY(t->side_count)) hook_interrupted();
+    if (UNLIKELY(t->side_count)) aside_busy_end();
 }
 
 INTERNAL void push(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, struct path *path,
@@ -93,7 +93,7 @@ NEXT void enter_other(uintptr_t function, uintptr_t call_site, uint64_t now, uin
     struct path *path = NULL;
     if (is_current(idle) && top + 1 < t->end && lies_below(t, t->hook_sp, top))
         path = paths_find_callee(t, top->path, function);
-    if (UNLIKELY(!path)) return hook_slow(function, call_site, t->hook_sp, 0, now, HOOK_ENTER);
+    if (UNLIKELY(!path)) return aside_busy_hook(function, call_site, t->hook_sp, 0, now, HOOK_ENTER);
     push(t, function, call_site, t->hook_sp, path, now);
     end_hook(t, idle);
 }
@@ -143,7 +143,7 @@ INTERNAL void leave(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintp
     struct frame *top = t->top;
     if (UNLIKELY((is_any ? !is_function(top) : top->function != function) || !is_current(idle) ||
                  !exit_fits(t, top, sp, return_address == call_site)))
-        return hook_slow(function, call_site, sp, 0, now, hook_of_exit(call_site, return_address));
+        return aside_busy_hook(function, call_site, sp, 0, now, hook_of_exit(call_site, return_address));
     struct path *path = top->path;
     uint64_t moment = path->sums->moment;
     t->top = top - 1;

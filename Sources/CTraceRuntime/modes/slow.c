@@ -1,19 +1,16 @@
 // Options leave calls out, or the clock is a system call.
 
-#include "../file/metadata.h"
-#include "../file/modules.h"
-#include "../filter/loading.h"
-#include "../filter/triggers.h"
+#include "../filter/filter.h"
 #include "../follow/aside.h"
-#include "../follow/ending.h"
+#include "../follow/follow.h"
 #include "../follow/registers.h"
 #include "../follow/side.h"
 #include "../record/arguments.h"
-#include "../record/conditions.h"
 #include "../record/put.h"
+#include "../session/metadata.h"
+#include "../session/modules.h"
 #include "../swift/tasks.h"
 #include "hooks.h"
-#include "long_call.h"
 #include "provisional.h"
 #include "trace.h"
 
@@ -242,7 +239,7 @@ INTERNAL void end_hook(struct thread *t, uint64_t idle) {
     BARRIER();
     t->idle = idle;
     BARRIER();
-    if (UNLIKELY(t->side_count)) hook_interrupted();
+    if (UNLIKELY(t->side_count)) aside_busy_end();
 }
 
 // The thread is busy.
@@ -250,7 +247,7 @@ SLOW void enter_slow(uintptr_t function, uintptr_t call_site);
 SAVING_REGISTERS("enter_slow", "enter_slow_saved", THIRD_ARGUMENT);
 __attribute__((used)) SLOW void enter_slow_saved(uintptr_t function, uintptr_t call_site,
                                                  const struct registers *registers) {
-    hook_slow_saved(function, call_site, current.hook_sp, 0, now_ticks(), HOOK_ENTER, registers);
+    aside_busy_hook_saved(function, call_site, current.hook_sp, 0, now_ticks(), HOOK_ENTER, registers);
 }
 static SLOW void exit_slow(void) {
     struct thread *t = &current;

@@ -22,7 +22,7 @@ static int before_enter(struct thread *t, struct frame *call, uint64_t *now) {
 
 static void told_enter(struct thread *t, int answer, const struct event *event, uint64_t now) {
     (void)answer, (void)event, (void)now;
-    t->top->shown = fathom_open_word(++t->hidden_calls, t->top[-1].shown);
+    t->top->shown = fathom_open_word(++t->call_number, t->top[-1].shown);
     shown_lane(t);
 }
 
@@ -68,7 +68,7 @@ const struct mode stack_mode = {
 
 // The number is taken before the push, so that the calls of a handler that comes after it have others.
 INTERNAL void push(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, struct found found) {
-    uint64_t word = fathom_open_word(++current.hidden_calls, found.top->shown);
+    uint64_t word = fathom_open_word(++current.call_number, found.top->shown);
     BARRIER();
     if (UNLIKELY(!hidden_push(function, call_site, sp, found, &word)))
         hidden_mend_enter(function, call_site, sp, context, found.top);

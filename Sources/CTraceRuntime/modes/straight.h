@@ -5,7 +5,7 @@
 
 #include "../follow/aside.h"
 #include "../record/chunk.h"
-#include "long_call.h"
+#include "trace.h"
 
 // Lets readers have the record that ends at the cursor.
 INTERNAL void straight_publish(struct writer *w, char *cursor) {
@@ -50,10 +50,10 @@ INTERNAL void straight_enter(uintptr_t function, uintptr_t call_site, uintptr_t 
     uint32_t site = fathom_site_field(call_site, top->function, top->call_site);
     if (UNLIKELY(site == FATHOM_SITE_FAR || delta >= FATHOM_DELTA_LIMIT || function >> 32 != w->function_base ||
                  w->cursor >= w->limit || top + 1 >= t->end || !lies_below(t, sp, top)))
-        return hook_slow(function, call_site, sp, context, now, HOOK_ENTER);
+        return aside_busy_hook(function, call_site, sp, context, now, HOOK_ENTER);
     char *cursor = fathom_put_enter(w->cursor, function, delta, site);
     straight_push(t, w, top, (struct frame){{now}, function, call_site, sp}, cursor);
-    if (straight_end(t)) hook_interrupted();
+    if (straight_end(t)) aside_busy_end();
 }
 
 // `is_any` is a constant: the hook does not say what its function is, and `function` is ANY_FUNCTION. So is `watches`:
@@ -71,11 +71,11 @@ INTERNAL void straight_exit(uintptr_t function, uintptr_t call_site, uintptr_t s
     uint64_t delta = now - t->last;
     if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || (is_any ? !is_function(top) : top->function != function) ||
                  w->cursor >= w->limit || !exit_fits(t, top, sp, return_address == call_site)))
-        return hook_slow(function, call_site, sp, 0, now, hook_of_exit(call_site, return_address));
+        return aside_busy_hook(function, call_site, sp, 0, now, hook_of_exit(call_site, return_address));
     char *cursor = fathom_put_exit(w->cursor, delta);
     straight_pop(t, w, top, now, cursor);
     if (watches && UNLIKELY(requests_wants(now - top->enter))) long_call_note(t, top, now);
-    if (straight_end(t)) hook_interrupted();
+    if (straight_end(t)) aside_busy_end();
 }
 
 #endif

@@ -3,11 +3,10 @@
 
 #include "trace.h"
 
-#include "../file/modules.h"
 #include "../host/runtime.h"
-#include "../record/away.h"
 #include "../record/chunk.h"
 #include "../record/put.h"
+#include "../session/modules.h"
 #include "../swift/tasks.h"
 #include "hooks.h"
 #include "straight.h"

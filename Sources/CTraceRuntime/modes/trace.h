@@ -4,6 +4,8 @@
 #define FATHOM_TRACE_H
 
 #include "../follow/mode.h"
+#include "../follow/thread.h"
+#include "../session/recorder.h"
 
 void trace_settle(struct thread *t, const struct event *event);
 void trace_begins(struct thread *t, enum begins how);
@@ -30,5 +32,25 @@ void trace_lost(struct thread *t, enum hook hook);
 #else
 #define TRACE_IS_VALID
 #endif
+
+// Telling the recorder of calls that took long, where it wants to hear of them.
+
+// A call has ended `now`, and its record is written. Nobody knows when an inherited call began.
+INTERNAL void long_call_note(const struct thread *t, const struct frame *call, uint64_t now) {
+    struct fathom_long_call ended = {call->function, now, now - call->enter};
+    if (!(call->stack_pointer & FRAME_INHERITED)) requests_tell(t->serial, &ended, 0);
+}
+
+// Does so if it took as long as the recorder says.
+INTERNAL void long_call_look(const struct thread *t, const struct frame *call, uint64_t now) {
+    if (UNLIKELY(requests_wants(now - call->enter))) long_call_note(t, call, now);
+}
+
+// Does so for `count` calls from `outermost` on, which have ended without their exit hooks, the innermost first. None
+// takes longer than the outermost.
+INTERNAL void long_calls_look(const struct thread *t, const struct frame *outermost, uint32_t count, uint64_t now) {
+    if (!requests_wants(now - outermost->enter)) return;
+    for (const struct frame *call = outermost + count - 1; call >= outermost; call--) long_call_look(t, call, now);
+}
 
 #endif

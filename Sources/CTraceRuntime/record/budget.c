@@ -5,12 +5,12 @@
 
 #include "budget.h"
 
-#include "../file/confined.h"
-#include "../file/sleds.h"
 #include "../follow/roster.h"
 #include "../follow/side.h"
 #include "../host/loader.h"
 #include "../host/runtime.h"
+#include "../session/metadata.h"
+#include "../session/sleds.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -120,7 +120,7 @@ static void close_ends(const struct thread *t) {
         ends_mask |= bit_of(ends[i].function);
     }
     // Where system calls are filtered, this one may end the program.
-    if (!ends_count || confine_mode() || !roster_see_open(t, note_open)) return;
+    if (!ends_count || system_seccomp_mode() || !roster_see_open(t, note_open)) return;
     for (uint32_t i = 0; i < ends_count && count < MOST; i++)
         if (!ends[i].is_open) closed[count++] = ends[i].function;
     if (!count || !sleds_close_ends(closed, count)) return;

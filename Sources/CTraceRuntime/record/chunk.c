@@ -2,14 +2,13 @@
 
 #include "chunk.h"
 
-#include "../file/await_slot.h"
-#include "../file/confined.h"
-#include "../file/metadata.h"
-#include "../file/modules.h"
-#include "../file/session.h"
-#include "../file/windows.h"
 #include "../follow/side.h"
 #include "../host/runtime.h"
+#include "../session/metadata.h"
+#include "../session/modules.h"
+#include "../session/recorder.h"
+#include "../session/session.h"
+#include "../session/slots.h"
 #include "budget.h"
 
 #include <sys/prctl.h>
@@ -63,7 +62,7 @@ static void write_path(struct thread *t, struct fathom_chunk *chunk) {
 void chunk_write_name(const struct thread *t, struct fathom_chunk *chunk) {
     struct writer *w = writer_of(t);
     if (w->name[0]) __builtin_memcpy(chunk->name, w->name, sizeof chunk->name);
-    else if (t == &current) SYSTEM(prctl, PR_GET_NAME, chunk->name, 0, 0, 0, 0);
+    else if (t == &current) system_own_name(chunk->name);
     else system_thread_name(t->id, chunk->name);
 }
 
@@ -97,8 +96,7 @@ static void look_at_modules(struct thread *t) {
     char *next = w->cursor + w->look;
     w->look = w->look < LAST_LOOK ? w->look * 2 : 0;
     if (!w->look || next >= w->limit) return;
-    w->wanted_limit = w->limit;
-    w->limit = next;
+    writer_stop_at(w, next);
 }
 
 // The chunk that was finished a moment ago, if the runtime has done nothing else since.
@@ -204,7 +202,7 @@ void chunk_finish(struct thread *t, uint64_t now) {
 static int make_room(struct thread *t) {
     struct writer *w = writer_of(t);
     struct previous previous = {.is_known = 0};
-    if (w->wanted_limit) {
+    if (writer_is_to_stop(w)) {
         w->limit = w->wanted_limit;
         w->wanted_limit = NULL;
         look_at_modules(t);
@@ -229,12 +227,7 @@ static int make_room(struct thread *t) {
 void chunk_look_at_modules(struct thread *t, int is_recording) {
     struct writer *w = writer_of(t);
     w->look = FIRST_LOOK;
-    // Each limit is one store, so that a signal handler's hook in between finds both limits or one of them, and nothing
-    // else.
-    if (!is_recording || !w->limit) return;
-    if (!w->wanted_limit) w->wanted_limit = w->limit;
-    BARRIER();
-    w->limit = NULL;
+    if (is_recording && w->limit) writer_stop_at(w, AT_NEXT_RECORD);
 }
 
 #ifdef FATHOM_VALID
@@ -269,8 +262,8 @@ int chunk_make_room(struct thread *t) {
         return 0;
     }
     if (confine_unnoted()) return 0;
-    if (w->chunk && w->sequence > 1 && !w->wanted_limit) await_slot(&t->side_count, SIDE_LIMIT / 4);
-    if (w->look || w->wanted_limit || (runtime.head.budget && runtime.has_sleds)) loader_touch_stack();
+    if (w->chunk && w->sequence > 1 && !writer_is_to_stop(w)) await_slot(&t->side_count, SIDE_LIMIT / 4);
+    if (w->look || writer_is_to_stop(w) || (runtime.head.budget && runtime.has_sleds)) loader_touch_stack();
     uint64_t signals = system_block_signals();
     // If a signal handler interrupted a hook and forked, perhaps a moment ago, the hook goes on in the child with the
     // parent's chunk. The child's own chunk begins when the thread attaches.

@@ -23,7 +23,7 @@ enum {
     GAP_PATH,  // only its path tells what is open
 };
 
-// When the thread's processor time was looked at last, and what it was; see away.c.
+// When the thread's processor time was looked at last, and what it was; see put.c.
 struct away {
     uint64_t ticks;  // 0: it was not
     uint64_t processor_ns;
@@ -48,7 +48,7 @@ struct writer {
     uint64_t lost;       // calls without record since then
     uint64_t orphans;    // exits without call since then
     uint64_t retry;      // lost calls until a slot is asked for again
-    char *wanted_limit;  // not NULL: limit was taken away, so that the next hook calls modules_scan
+    char *wanted_limit;  // what `limit` is to be again, see writer_stop_at; NULL: that is what it is
     uint32_t look;       // bytes of records until modules_scan is called again; 0: it is not
     char name[16];       // given by the program; empty: the kernel's
     struct away away;
@@ -56,6 +56,18 @@ struct writer {
 };
 _Static_assert(sizeof(struct writer) <= WRITER_SIZE, "the thread has room for it");
 INTERNAL struct writer *writer_of(const struct thread *t) { return (struct writer *)t->writer; }
+
+// A record that would start at `place`, or the next one for AT_NEXT_RECORD, goes by chunk_make_room, which looks at the
+// modules. Each limit is one store, so that a signal handler's hook in between finds both limits or one of them.
+#define AT_NEXT_RECORD NULL
+INTERNAL void writer_stop_at(struct writer *w, char *place) {
+    if (!w->wanted_limit) w->wanted_limit = w->limit;
+    BARRIER();
+    w->limit = place;
+}
+INTERNAL int writer_is_to_stop(const struct writer *w) { return w->wanted_limit != NULL; }
+// Where the chunk's room for records ends, whether the writer is to stop before that or not.
+INTERNAL const char *writer_end(const struct writer *w) { return w->wanted_limit ? w->wanted_limit : w->limit; }
 
 // The number of open calls that have a record.
 uint32_t recorded_calls(struct thread *t);

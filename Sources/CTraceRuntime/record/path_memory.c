@@ -1,12 +1,11 @@
 // Manages the memory of call paths: the process's own memory, and units in slots of the session's buffers.
 
-#include "path_memory.h"
+#include "path_tree.h"
 
-#include "../file/confined.h"
-#include "../file/metadata.h"
-#include "../file/session.h"
-#include "../file/windows.h"
 #include "../host/runtime.h"
+#include "../session/metadata.h"
+#include "../session/session.h"
+#include "../session/slots.h"
 #include "chunk.h"
 
 FATHOM_WITHOUT_HOOKS

@@ -1,10 +1,8 @@
 // How calls are added to their paths.
 
-#include "path_sums.h"
+#include "path_tree.h"
 
 #include "../host/runtime.h"
-#include "path_memory.h"
-#include "path_tree.h"
 
 FATHOM_WITHOUT_HOOKS
 

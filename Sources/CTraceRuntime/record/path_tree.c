@@ -2,9 +2,8 @@
 
 #include "path_tree.h"
 
-#include "../file/modules.h"
 #include "../host/runtime.h"
-#include "path_memory.h"
+#include "../session/modules.h"
 
 FATHOM_WITHOUT_HOOKS
 

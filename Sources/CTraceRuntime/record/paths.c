@@ -2,11 +2,9 @@
 
 #include "paths.h"
 
-#include "../file/modules.h"
 #include "../host/runtime.h"
+#include "../session/modules.h"
 #include "chunk.h"
-#include "path_memory.h"
-#include "path_sums.h"
 #include "path_tree.h"
 
 FATHOM_WITHOUT_HOOKS

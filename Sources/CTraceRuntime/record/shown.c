@@ -4,10 +4,9 @@
 
 #include "CTraceStack.h"
 
-#include "../file/confined.h"
-#include "../file/metadata.h"
-#include "../file/session.h"
 #include "../host/runtime.h"
+#include "../session/metadata.h"
+#include "../session/session.h"
 #include "chunk.h"
 
 FATHOM_WITHOUT_HOOKS
@@ -64,7 +63,7 @@ static void number_all(struct thread *t) {
         struct frame *f = lane->frames;
         lane->is_stale = 0;
         f++->shown = 0;  // stands before the outermost call
-        for (; f <= top_of(t, lane); f++) f->shown = fathom_open_word(++t->hidden_calls, f[-1].shown);
+        for (; f <= top_of(t, lane); f++) f->shown = fathom_open_word(++t->call_number, f[-1].shown);
         for (; f < lane->end; f++)
             if (f->shown) f->shown = 0;
     }

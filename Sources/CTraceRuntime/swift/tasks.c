@@ -8,8 +8,8 @@
 
 #include "tasks.h"
 
-#include "../file/modules.h"
 #include "../record/put.h"
+#include "../session/modules.h"
 
 #include <link.h>
 

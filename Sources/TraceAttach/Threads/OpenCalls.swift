@@ -27,7 +27,7 @@ final class OpenCalls {
         }
     }
 
-    /// Whether an open sled is at an address (`file/sleds.c` in the runtime).
+    /// Whether an open sled is at an address (`session/sleds.c` in the runtime).
     private func isOpen(_ sled: UInt64) -> Bool { memory.load(sled, as: UInt16.self) == 0x2e2e }
 
     /// The open calls, outermost first.

@@ -45,15 +45,55 @@ struct LayeringTests {
         #expect(checked.stderr.contains("a circle of files that include each other: \(circle)"))
     }
 
-    /// Only one file may use the table of the modes, which stands above it.
-    @Test(arguments: ["record", "follow"])
-    func theTableOfModes(_ room: String) throws {
+    /// Only one file may use the table of what open sleds lead to, which stands above it.
+    @Test(arguments: ["session", "follow"])
+    func theTableOfSleds(_ room: String) throws {
         let checked = try check { rooms in
-            let text = "#include \"../follow/mode.h\"\nconst void *planted(void) { return modes[MODE_TRACE]; }\n"
+            let text = "#include \"../session/sleds.h\"\nunsigned long planted(void) { return sled_targets[0]; }\n"
             try writeFile(Array(text.utf8), to: "\(rooms)/\(room)/planted.c")
         }
         #expect(checked.status == 1)
-        #expect(checked.stderr.contains("\(room)/planted.c calls modes, which is in modes/modes.c, above it"))
+        #expect(
+            checked.stderr.contains("\(room)/planted.c calls sled_targets, which is in entry/sled_hooks.c, above it"))
+    }
+
+    /// Whoever defines something weakly, and has it replaced above, calls upwards; so does a weak reference.
+    @Test(arguments: [
+        ("int above(void) { return 0; }", "entry", "has replaced"), ("int above(void);", "entry", "calls"),
+        ("int above(void) { return 0; }", "../CTraceRuntimeImage", "has replaced"),
+        ("extern int above(void);", "../CTraceRuntimeStatic", "calls"),
+    ])
+    func aWeakDefinition(_ declaration: String, _ room: String, _ how: String) throws {
+        let checked = try check { rooms in
+            let text = "__attribute__((weak)) \(declaration)\nint below(void) { return above && above(); }\n"
+            try writeFile(Array(text.utf8), to: "\(rooms)/host/below.c")
+            try writeFile(Array("int above(void) { return 1; }\n".utf8), to: "\(rooms)/\(room)/above.c")
+        }
+        #expect(checked.status == 1)
+        let place = room.replacing("../", with: "")
+        #expect(
+            checked.stderr.contains("host/below.c \(how) above, which is in \(place)/above.c, above it"),
+            "\(checked.stderr)")
+    }
+
+    @Test(arguments: [
+        "void planted(void) { __asm__(\"syscall\"); }", "long planted = SYSTEM(getpid, 0, 0, 0, 0, 0, 0);",
+    ])
+    func aSystemCallOutsideOfTheLowestRoom(_ code: String) throws {
+        let checked = try check { rooms in
+            try writeFile(Array("\(code)\n".utf8), to: "\(rooms)/record/planted.c")
+        }
+        #expect(checked.status == 1)
+        #expect(checked.stderr.contains("Sources/CTraceRuntime/record/planted.c makes system calls"))
+    }
+
+    /// What the lower rooms have of the public headers names nothing that is above.
+    @Test func theFaceIsAbove() throws {
+        let checked = try check { rooms in
+            try writeFile(Array("#include \"CTraceRuntime.h\"\n".utf8), to: "\(rooms)/record/planted.h")
+        }
+        #expect(checked.status == 1)
+        #expect(checked.stderr.contains("record/planted.h includes include/CTraceRuntime.h, which stands above it"))
     }
 
     @Test(arguments: ["loose.c", "attic/thing.c", "host/closet/thing.h", "follow/thing.S"])

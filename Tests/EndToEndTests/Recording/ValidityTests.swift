@@ -70,10 +70,10 @@ struct ValidityTests {
     /// Runtimes in which one lock is taken in place of another, and in which the loader is called under a lock.
     @Test(arguments: [
         (
-            "file/metadata.c", "s/LOCK_METADATA/LOCK_CONTROL/", "locks are taken in their order"
+            "session/metadata.c", "s/LOCK_METADATA/LOCK_CONTROL/", "locks are taken in their order"
         ),
         (
-            "file/modules.c",
+            "session/modules.c",
             "s/lock_give(LOCK_MODULES, blocked);//; s/sleds_scan();/&lock_give(LOCK_MODULES, blocked);/",
             "no lock is held where foreign code is called"
         ),
