@@ -103,7 +103,9 @@ let package = Package(
             linkerSettings: [.linkedLibrary("stdc++")]),
         .target(
             name: "TraceReports",
-            dependencies: ["TraceAnalysis", "TraceFindings", "TraceStatistics", "TraceHistory", "TraceText"],
+            dependencies: [
+                "TraceFile", "TraceAnalysis", "TraceFindings", "TraceStatistics", "TraceHistory", "TraceText",
+            ],
             resources: flamePage.map { .embedInCode("Flame/FlamePage/\($0)") }
                 + startupPage.map { .embedInCode("Startup/StartupPage/\($0)") },
             swiftSettings: strict),
@@ -111,7 +113,8 @@ let package = Package(
         .target(
             name: "TraceExport",
             dependencies: [
-                "CZlib", "CZstd", "TraceAnalysis", "TraceFindings", "TraceHistory", "TraceQuery", "TraceText",
+                "CZlib", "CZstd", "TraceFile", "TraceAnalysis", "TraceFindings", "TraceHistory", "TraceQuery",
+                "TraceText",
             ],
             swiftSettings: strict),
 

@@ -9,7 +9,7 @@ import Testing
     init() throws {
         directory = try TemporaryDirectory("layering")
         try directory.makeDirectory("Tools")
-        for name in ["Sources", "Tools/check-layering"] {
+        for name in ["Sources", "Tools/check-layering", "Package.swift"] {
             let copied = try run("cp", ["-r", "\(Binaries.repository)/\(name)", directory.file(name)])
             #expect(copied.status == 0, "\(copied.stderr)")
         }
@@ -77,13 +77,34 @@ import Testing
         #expect(try complaint()?.contains("Sources/TraceQuery/Planted.swift calls print") == true)
     }
 
+    /// Rules are what Package.swift says, however it is laid out.
+    @Test(arguments: [
+        ".target(name: \"TraceNew\", dependencies: [\"TraceText\"]),",
+        ".target(\n    // of \"TraceFile\"\n    name: \"New\",\n    dependencies: [\n        // \"TraceFile\",\n"
+            + "        .product(name: \"Thing\", package: \"thing\"), .target(name: \"TraceText\"),\n    ],\n"
+            + "    path: \"Sources/TraceNew\", swiftSettings: strict),",
+    ])
+    func aNewTarget(_ declaration: String) throws {
+        try change("targets: [\n", to: "targets: [\n\(declaration)\n")
+        try directory.makeDirectory("Sources/TraceNew")
+        try directory.write("internal import TraceText\nimport Glibc\n", to: "Sources/TraceNew/Planted.swift")
+        #expect(try complaint() == nil)
+        try directory.write("internal import TraceFile\n", to: "Sources/TraceNew/Planted.swift")
+        let complaint = try #require(try complaint())
+        #expect(complaint.contains("TraceNew imports TraceFile: Sources/TraceNew/Planted.swift"), "\(complaint)")
+    }
+
+    private func change(_ text: String, to other: String) throws {
+        let package = directory.file("Package.swift")
+        let old = String(decoding: try readFile(package), as: UTF8.self)
+        let changed = old.replacing(text, with: other, maxReplacements: 1)
+        try #require(changed != old)
+        try writeFile(Array(changed.utf8), to: package)
+    }
+
     /// A rule that would allow a circle is no rule.
     @Test func rulesThatGoRoundAreFound() throws {
-        let tool = directory.file("Tools/check-layering")
-        var text = String(decoding: try readFile(tool), as: UTF8.self)
-        let rule = try #require(text.firstRange(of: "\nTraceText "))
-        text.insert(contentsOf: "TraceReports", at: rule.upperBound)
-        try writeFile(Array(text.utf8), to: tool)
+        try change(".target(name: \"TraceText\",", to: ".target(name: \"TraceText\", dependencies: [\"TraceReports\"],")
         let complaint = try #require(try complaint())
         #expect(complaint.contains("the rules go round"), "\(complaint)")
         #expect(complaint.contains("TraceText") && complaint.contains("TraceReports"), "\(complaint)")
@@ -92,6 +113,6 @@ import Testing
     @Test func aTargetWithoutARuleIsFound() throws {
         try directory.makeDirectory("Sources/TraceNew")
         try directory.write("\n", to: "Sources/TraceNew/Planted.swift")
-        #expect(try complaint()?.contains("Sources/TraceNew has no rule") == true)
+        #expect(try complaint()?.contains("Sources/TraceNew is no target of Package.swift") == true)
     }
 }

@@ -112,6 +112,7 @@ struct LayeringTests {
         let repository = Binaries.repository
         try run("mkdir", [copy.file("Tools")])
         try run("cp", ["\(repository)/Tools/check-layering", copy.file("Tools")])
+        try run("cp", ["\(repository)/Package.swift", copy.file("Package.swift")])
         try run("cp", ["-R", "\(repository)/Sources", copy.file("Sources")])
         try plant(copy.file("Sources/CTraceRuntime"))
         return try run(copy.file("Tools/check-layering"))
