@@ -87,6 +87,8 @@ let package = Package(
         // Symbols join as a resolved table.
         .systemLibrary(name: "CElfutils", pkgConfig: "libdw", providers: [.apt(["libdw-dev", "libelf-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        // Rust's names, by libiberty, of which there is only an archive.
+        .target(name: "CRustNames", linkerSettings: [.linkedLibrary("iberty")]),
         .target(name: "TraceText", swiftSettings: strict),
         .target(name: "CTracePack", dependencies: ["CTraceFormat"]),
         .target(
@@ -98,7 +100,7 @@ let package = Package(
             name: "TraceFindings", dependencies: ["TraceFile", "TraceAnalysis", "TraceStatistics"],
             swiftSettings: strict),
         .target(
-            name: "TraceSymbols", dependencies: ["CElfutils", "CInstructions", "CZstd", "TraceText"],
+            name: "TraceSymbols", dependencies: ["CElfutils", "CInstructions", "CRustNames", "CZstd", "TraceText"],
             swiftSettings: strict,
             linkerSettings: [.linkedLibrary("stdc++")]),
         .target(

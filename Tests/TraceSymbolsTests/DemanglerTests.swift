@@ -135,6 +135,13 @@ import Testing
         ("_RINvCs4fqI2P2rA04_1a1fKb1_Kc61_Kln7b_E", "a::f::<true, 'a', -123>"),
         ("_RNvB_1f", "_RNvB_1f"),
         ("_R", "_R"),
+        (
+            "_RNqCs4fqI2P2rA04_11utf8_identsu30____7hkackfecea1cbdathfdh9hlq6y",
+            "utf8_idents::საჭმელად_გემრიელი_სადილი"
+        ),
+        // What looks like a hash and is none.
+        ("_ZN3foo17hello_world_12345Ev", "foo::hello_world_12345"),
+        ("_ZN3foo17h0000000000000000Ev", "foo::h0000000000000000"),
     ])
     func rust(_ linkageName: String, _ name: String) {
         #expect(demangle(linkageName) == name)
@@ -218,6 +225,44 @@ import Testing
         var usage = rusage()
         getrusage(RUSAGE_SELF.rawValue, &usage)
         return usage.ru_maxrss << 10
+    }
+
+    /// Names of Rust's that stand for more text than anybody would read, that are deep, or that are damaged, stay as they are
+    /// or give a bounded text, and soon.
+    @Test func namesThatAreNoRust() {
+        func number(_ value: Int) -> String { value == 0 ? "_" : "\(base62(value - 1))_" }
+        func base62(_ value: Int) -> String {
+            let digits = Array("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+            return (value < 62 ? "" : base62(value / 62)) + String(digits[value % 62])
+        }
+        var doubled = "_RINvC1a1fTlmE", last = 8
+        for _ in 0..<60 { (doubled, last) = (doubled + "TB\(number(last))B\(number(last))E", doubled.count - 2) }
+        #expect(demangle(doubled + "E") == doubled + "E")
+        for step in ["R", "P", "S", "Y", "M", "Nv", "TT"] {
+            let deep = "_RINvC1a1f" + String(repeating: step, count: 100_000) + "lE"
+            #expect(demangle(deep) == deep)
+        }
+        let seeds = [
+            "_ZN4core3fmt5write17h0123456789abcdefE", "_RNvXCs4fqI2P2rA04_1aNtB2_1SNtB2_1T1f", doubled,
+            "_RINvCs4fqI2P2rA04_1a1fFUKCPaEuE", "_RNqC1au30____7hkackfecea1cbdathfdh9hlq6y",
+            "_RINvCs4fqI2P2rA04_1a1fKb1_Kc61_Kln7b_E", "_RINvC1a1fTTTTB5_B5_EB5_B5_EB5_EE",
+        ].map { Array($0.utf8) }
+        var random = SplitMix64(state: 37), named = 0
+        for index in 0..<100_000 {
+            var name = seeds[index % seeds.count]
+            for _ in 0..<random.next() % 6 {
+                let place = Int(random.next() % UInt64(name.count))
+                switch random.next() % 3 {
+                case 0: name[place] = UInt8(truncatingIfNeeded: random.next() % 255 + 1)
+                case 1: name.insert(contentsOf: name[place...].prefix(Int(random.next() % 12)), at: place)
+                default: name.removeSubrange(place..<min(place + 2, name.count - 1))
+                }
+            }
+            guard let text = demangleRust(String(decoding: name, as: UTF8.self)) else { continue }
+            named += 1
+            #expect(text.utf8.count <= 10_000)
+        }
+        #expect(named > 10_000)
     }
 
     /// Whatever the mangled name says, something comes back.

@@ -1,3 +1,4 @@
+internal import CRustNames
 internal import Glibc
 
 /// Turns a linkage name into one that people read. C++, Swift and Rust names are demangled; any other stays as it is.
@@ -16,7 +17,12 @@ public func demangle(_ linkageName: String, spoken: Bool = true) -> String {
         }
     }
     guard let prefix = prefixes.first(where: { name.hasPrefix($0) }) else { return String(name) }
-    if let rust = RustLegacyName.demangle(name) ?? RustV0Name.demangle(name) { return rust }
+    // A legacy name of Rust's ends with a hash; only such names are C++'s as well.
+    if prefix == "_R" || (prefix == "_Z" && name.contains("17h")),
+        let rust = onDeepStack(if: name.utf8.count >= longName, { demangleRust(String(name)) })
+    {
+        return rust
+    }
     let suffix = name.utf8.firstIndex(of: UInt8(ascii: ".")) ?? name.endIndex
     let mangled = String(name[..<suffix])
     let demangled =
@@ -47,6 +53,15 @@ func demangleCXX(_ name: String) -> String? {
     guard let text = cxaDemangle(name, nil, nil, &status) else { return nil }
     defer { free(text) }
     return status == 0 ? String(cString: text) : nil
+}
+
+/// libiberty's reader of Rust's names, without their hashes, and without what LLVM appends (`.llvm.123`). nil: it is no such
+/// name, or stands for more than 10,000 bytes, which nobody would read.
+func demangleRust(_ name: String) -> String? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 10_000) { room in
+        let size = rust_name(name, room.baseAddress, room.count)
+        return size == 0 ? nil : String(decoding: UnsafeRawBufferPointer(room)[..<size], as: UTF8.self)
+    }
 }
 
 func demangleSwift(_ name: String) -> String? {
