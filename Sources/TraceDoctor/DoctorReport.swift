@@ -47,17 +47,16 @@ public struct DoctorReport: Report {
 
     /// An object with the findings.
     private func writeJSON(to writer: ByteWriter) {
-        writer.write("{\"ok\":\(diagnosis.isWell),\"findings\":[")
-        for (index, finding) in diagnosis.findings.enumerated() {
-            writer.write(index == 0 ? "\n{\"subject\":" : ",\n{\"subject\":" as StaticString)
-            writer.write(json: finding.subject)
-            writer.write(",\"state\":\"\(finding.state.rawValue)\",\"text\":")
-            writer.write(json: finding.text)
-            writer.write(",\"remedy\":" as StaticString)
-            writer.write(json: finding.remedy)
-            writer.write(byte: UInt8(ascii: "}"))
+        let json = writer.json
+        json.document {
+            json.field("ok", diagnosis.isWell)
+            json.objects("findings", diagnosis.findings, .each) { finding in
+                json.field("subject", finding.subject)
+                json.field("state", finding.state.rawValue)
+                json.field("text", finding.text)
+                json.field("remedy", finding.remedy)
+            }
         }
-        writer.write("]}\n" as StaticString)
     }
 }
 

@@ -10,7 +10,7 @@ public enum MemoryColumn: String, CaseIterable, Sendable {
     public var isOfFaults: Bool { self == .minorFaults || self == .majorFaults }
 
     /// Its name in JSON.
-    var key: String {
+    var key: StaticString {
         switch self {
         case .allocations: "allocations"
         case .bytes: "allocated_bytes"

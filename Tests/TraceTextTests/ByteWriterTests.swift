@@ -44,7 +44,6 @@ import Testing
 
     @Test func json() {
         #expect(written { $0.write(json: "a\"b\\c\n\u{1}\u{1f}é") } == #""a\"b\\c\n\u0001\u001fé""#)
-        #expect(written { $0.write(json: nil) } == "null")
         #expect(written { $0.write(json: String(decoding: [0x61, 0xff], as: UTF8.self)) } == "\"a\u{fffd}\"")
     }
 

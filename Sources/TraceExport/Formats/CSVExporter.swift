@@ -70,16 +70,3 @@ private struct CSVTracks: TrackWriter {
         writer.write(csv: text)
     }
 }
-
-extension ByteWriter {
-    /// Writes a field, quoted where it has to be.
-    func write(csv text: String) {
-        guard text.utf8.contains(where: { ",\"\n\r".utf8.contains($0) }) else { return write(text) }
-        write(byte: UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            if byte == UInt8(ascii: "\"") { write(byte: byte) }
-            write(byte: byte)
-        }
-        write(byte: UInt8(ascii: "\""))
-    }
-}

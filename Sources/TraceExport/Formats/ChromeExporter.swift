@@ -14,7 +14,7 @@ struct ChromeExporter: Exporter {
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
         var tracks = ChromeTracks(writer, functions: source.functions)
-        writer.write("[" as StaticString)
+        writer.json.beginArray()
         let summary = source.write(to: &tracks, limit: ChromeExporter.limit)
         writer.write("\n]\n" as StaticString)
         return summary
@@ -22,9 +22,8 @@ struct ChromeExporter: Exporter {
 }
 
 private struct ChromeTracks: TrackWriter {
-    private let writer: ByteWriter
+    private let json: JSONWriter
     private let functions: FunctionTable
-    private var needsComma = false
     private var pid: UInt64 = 0
     private var tid: UInt64 = 0
     private var layouts: [UInt32: ArgumentLayout] = [:]
@@ -33,11 +32,11 @@ private struct ChromeTracks: TrackWriter {
     private var nextLaneID: UInt64 = 1 << 22
 
     init(_ writer: ByteWriter, functions: FunctionTable) {
-        self.writer = writer
+        json = writer.json
         self.functions = functions
     }
 
-    var wantsMore: Bool { !writer.isClosed }
+    var wantsMore: Bool { !json.bytes.isClosed }
 
     mutating func begin(_ track: Track) {
         pid = UInt64(track.process.pid)
@@ -54,79 +53,63 @@ private struct ChromeTracks: TrackWriter {
     }
 
     mutating func enter(_ call: TreeCall) {
-        event("B")
-        write(microseconds: call.start)
-        writer.write(",\"name\":" as StaticString)
-        writer.write(json: functions[call.function].name)
-        if let mark = call.mark {
-            writer.write(",\"cat\":\"" as StaticString)
-            writer.write(mark)
-            writer.write("\"" as StaticString)
-        }
+        begin("B", at: call.start)
+        json.field("name", functions[call.function].name)
+        if let mark = call.mark { json.field("cat", mark) }
         if !call.arguments.isEmpty || !call.result.isEmpty {
-            writer.write(",\"args\":" as StaticString)
             let result = call.result.result(by: layouts).map { [(name: "returned", value: $0)] } ?? []
-            writer.write(jsonObject: call.arguments.values(by: layouts) + result)
+            json.object("args", call.arguments.values(by: layouts) + result)
         }
-        writer.write("}" as StaticString)
+        json.endObject()
     }
 
     /// Viewers show what an end says of its call together with what its begin says.
     mutating func leave(_ call: TreeCall) {
-        event("E")
-        write(microseconds: call.end)
-        writer.write(",\"name\":" as StaticString)
-        writer.write(json: functions[call.function].name)
+        begin("E", at: call.end)
+        json.field("name", functions[call.function].name)
         if let offCPU = call.offCPU, !offCPU.isZero {
-            let running = call.total &- offCPU.blocked &- offCPU.runnable
-            writer.write(
-                ",\"args\":{\"running_ns\":\(running),\"blocked_ns\":\(offCPU.blocked),"
-                    + "\"runnable_ns\":\(offCPU.runnable)}")
+            json.object("args") {
+                json.field("running_ns", call.total &- offCPU.blocked &- offCPU.runnable)
+                json.field("blocked_ns", offCPU.blocked)
+                json.field("runnable_ns", offCPU.runnable)
+            }
         }
-        writer.write("}" as StaticString)
+        json.endObject()
     }
 
     /// A counter belongs to the process, as the format has it.
     mutating func show(_ event: TreeEvent) {
-        self.event(event.value == nil ? "i" : "C")
-        write(microseconds: event.moment)
-        writer.write(",\"name\":" as StaticString)
-        writer.write(json: event.name)
+        begin(event.value == nil ? "i" : "C", at: event.moment)
+        json.field("name", event.name)
         if let value = event.value {
-            writer.write(",\"args\":{\"value\":\(value.json)}}")
+            json.object("args") { json.field("value", value) }
         } else {
-            writer.write(",\"s\":\"t\",\"cat\":\"mark\"}" as StaticString)
+            json.field("s", "t")
+            json.field("cat", "mark")
         }
+        json.endObject()
     }
 
     mutating func endTrack() {}
 
-    private mutating func event(_ phase: StaticString) {
-        writer.write(needsComma ? ",\n{\"ph\":\"" : "\n{\"ph\":\"" as StaticString)
-        needsComma = true
-        writer.write(phase)
-        writer.write("\",\"pid\":" as StaticString)
-        writer.write(decimal: pid)
-        writer.write(",\"tid\":" as StaticString)
-        writer.write(decimal: tid)
+    /// Begins an event.
+    ///
+    /// - Parameter time: in ns, and written in µs, the format's unit, with ns as decimals.
+    private func begin(_ phase: StaticString, at time: UInt64? = nil) {
+        json.line().beginObject()
+        json.field("ph", phase)
+        json.field("pid", pid)
+        json.field("tid", tid)
+        guard let time else { return }
+        json.field("ts", time / 1000)
+        json.bytes.write(byte: UInt8(ascii: "."))
+        for scale: UInt64 in [100, 10, 1] { json.bytes.write(byte: UInt8(ascii: "0") + UInt8(time / scale % 10)) }
     }
 
-    /// Writes a time in the format's unit, with ns as decimals.
-    private func write(microseconds nanoseconds: UInt64) {
-        writer.write(",\"ts\":" as StaticString)
-        writer.write(decimal: nanoseconds / 1000)
-        writer.write(byte: UInt8(ascii: "."))
-        for scale: UInt64 in [100, 10, 1] {
-            writer.write(byte: UInt8(ascii: "0") + UInt8(nanoseconds / scale % 10))
-        }
-    }
-
-    private mutating func describe(_ what: StaticString, _ name: String) {
-        event("M")
-        writer.write(",\"name\":\"" as StaticString)
-        writer.write(what)
-        writer.write("\",\"args\":{\"name\":" as StaticString)
-        writer.write(json: name)
-        writer.write("}}" as StaticString)
+    private func describe(_ what: StaticString, _ name: String) {
+        begin("M")
+        json.field("name", what)
+        json.object("args") { json.field("name", name) }
+        json.endObject()
     }
 }

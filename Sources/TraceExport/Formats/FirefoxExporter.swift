@@ -16,36 +16,48 @@ struct FirefoxExporter: Exporter {
     private static let version = 62
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
-        writer.write("{\"meta\":{\"interval\":1," as StaticString)
-        writer.write(
-            "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"}," as StaticString)
-        writer.write("\"startTime\":" as StaticString)
-        writer.write(milliseconds: source.session.startRealtimeNanoseconds)
-        writer.write(",\"processType\":0,\"product\":" as StaticString)
-        writer.write(json: source.session.description?.command.joined(separator: " ") ?? "fathom")
-        writer.write(",\"stackwalk\":0,\"debug\":false,\"version\":24,\"preprocessedProfileVersion\":")
-        writer.write(decimal: UInt64(FirefoxExporter.version))
-        writer.write(",\"symbolicated\":true,\"usesOnlyOneStackType\":true," as StaticString)
-        writer.write("\"markerSchema\":[{\"name\":\"counter\",\"display\":[\"marker-chart\",\"marker-table\"],")
-        writer.write("\"fields\":[{\"key\":\"value\",\"label\":\"Value\",\"format\":\"decimal\"}]," as StaticString)
-        writer.write("\"graphs\":[{\"key\":\"value\",\"type\":\"line\",\"color\":\"blue\"}]}]," as StaticString)
-        writer.write("\"sourceCodeIsNotOnSearchfox\":true,\"extensions\":{\"id\":[],\"name\":[]," as StaticString)
-        writer.write("\"baseURL\":[],\"length\":0},\"categories\":" as StaticString)
-        writer.write(column: FirefoxCategory.allCases) { writer.write($0.description) }
-        writer.write("},\n\"pages\":[],\"profilerOverhead\":[],\"threads\":[" as StaticString)
+        let json = writer.json
+        json.beginObject()
+        json.object("meta") {
+            json.field("interval", 1)
+            json.field("sampleUnits", raw: #"{"time":"ms","eventDelay":"ms","threadCPUDelta":"ns"}"#)
+            json.name("startTime")
+            writer.write(milliseconds: source.session.startRealtimeNanoseconds)
+            json.field("processType", 0)
+            json.field("product", source.session.description?.command.joined(separator: " ") ?? "fathom")
+            json.field("stackwalk", 0)
+            json.field("debug", false)
+            json.field("version", 24)
+            json.field("preprocessedProfileVersion", FirefoxExporter.version)
+            json.field("symbolicated", true)
+            json.field("usesOnlyOneStackType", true)
+            json.field("markerSchema", raw: FirefoxExporter.markerSchema)
+            json.field("sourceCodeIsNotOnSearchfox", true)
+            json.field("extensions", raw: #"{"id":[],"name":[],"baseURL":[],"length":0}"#)
+            json.objects("categories", FirefoxCategory.allCases) { $0.writeFields(json) }
+        }
+        json.line().array("pages") {}
+        json.array("profilerOverhead") {}
+        json.beginArray("threads")
         var tracks = FirefoxTracks(writer, functions: source.functions)
         let summary = source.write(to: &tracks, limit: FirefoxExporter.limit)
-        writer.write("],\n" as StaticString)
-        tracks.counters.write(to: writer)
-        var tables = FirefoxTables(writer, source, tracks.frames, names: tracks.names)
+        json.endArray()
+        tracks.counters.write(json.line())
+        var tables = FirefoxTables(json, source, tracks.frames, names: tracks.names)
         tables.write(stacks: tracks.stacks)
-        writer.write("}\n" as StaticString)
+        json.endDocument()
         return summary
     }
+
+    /// How counters are shown.
+    private static let markerSchema =
+        #"[{"name":"counter","display":["marker-chart","marker-table"],"#
+        + #""fields":[{"key":"value","label":"Value","format":"decimal"}],"#
+        + #""graphs":[{"key":"value","type":"line","color":"blue"}]}]"#
 }
 
 private struct FirefoxTracks: TrackWriter {
-    private let writer: ByteWriter
+    private let json: JSONWriter
     private let functions: FunctionTable
     private(set) var frames = FrameNumbers()
     /// Stacks by number, each as its innermost frame and the number of the stack below it, or -1; and the numbers by
@@ -63,11 +75,11 @@ private struct FirefoxTracks: TrackWriter {
     private var threads = 0
 
     init(_ writer: ByteWriter, functions: FunctionTable) {
-        self.writer = writer
+        json = writer.json
         self.functions = functions
     }
 
-    var wantsMore: Bool { !writer.isClosed }
+    var wantsMore: Bool { !json.bytes.isClosed }
 
     mutating func begin(_ track: Track) {
         self.track = track
@@ -100,49 +112,62 @@ private struct FirefoxTracks: TrackWriter {
 
     mutating func endTrack() {
         guard let track else { return }
-        writer.write(threads == 0 ? "\n{\"name\":" : ",\n{\"name\":" as StaticString)
         threads += 1
-        writer.write(json: track.name)
-        writer.write(",\"processName\":" as StaticString)
-        writer.write(json: track.process.programName)
-        let isMain = track.thread.tid == track.process.pid && track.lane == 0
-        writer.write(",\"isMainThread\":\(isMain),\"pid\":\"\(track.process.pid)\",\"tid\":\"\(track.thread.tid)")
-        if track.lane != 0 { writer.write(".\(track.lane)") }
-        writer.write("\",\"processType\":\"default\",\"processStartupTime\":0," as StaticString)
-        writer.write("\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null," as StaticString)
-        writer.write("\"pausedRanges\":[],\"showMarkersInTimeline\":false," as StaticString)
-        writer.write("\"markers\":{\"length\":\(marks.count),\"name\":")
-        writer.write(column: marks) { writer.write(decimal: UInt64($0.name)) }
-        writer.write(",\"startTime\":" as StaticString)
-        writer.write(column: marks) { writer.write(milliseconds: $0.moment) }
-        writer.write(",\"data\":" as StaticString)
-        writer.write(column: marks) {
-            writer.write($0.value.map { "{\"type\":\"counter\",\"value\":\($0.json)}" } ?? "null")
+        json.line().object {
+            json.field("name", track.name)
+            json.field("processName", track.process.programName)
+            json.field("isMainThread", track.thread.tid == track.process.pid && track.lane == 0)
+            json.field("pid", "\(track.process.pid)")
+            json.field("tid", "\(track.thread.tid)\(track.lane == 0 ? "" : ".\(track.lane)")")
+            json.field("processType", "default")
+            json.field("processStartupTime", 0)
+            json.field("processShutdownTime", raw: "null")
+            json.field("registerTime", 0)
+            json.field("unregisterTime", raw: "null")
+            json.array("pausedRanges") {}
+            json.field("showMarkersInTimeline", false)
+            json.object("markers") {
+                json.field("length", marks.count)
+                json.array("name", marks) { json.value($0.name) }
+                json.array("startTime", marks) { json.bytes.write(milliseconds: $0.moment) }
+                json.array("data", marks) { mark in
+                    guard let value = mark.value else { return json.null() }
+                    json.object {
+                        json.field("type", "counter")
+                        json.field("value", value)
+                    }
+                }
+                // Phase 0 stands for an instant.
+                json.columns(["endTime": "null", "phase": "0", "category": "0"], marks.count)
+            }
+            json.object("samples") {
+                json.field("weightType", "tracing-ms")
+                json.field("length", samples.count)
+                json.array("stack", samples) { json.value($0.stack) }
+                json.array("weight", samples) { json.bytes.write(milliseconds: $0.length) }
+                json.array("time", samples) { json.bytes.write(milliseconds: $0.start) }
+                if let offCPU = track.thread.offCPU() { write(processorTime: OffCPU.Cursor(offCPU)) }
+            }
         }
-        // Phase 0 stands for an instant.
-        writer.write(constants: ["endTime": "null", "phase": "0", "category": "0"], marks.count)
-        writer.write("}," as StaticString)
-        writer.write("\"samples\":{\"weightType\":\"tracing-ms\",\"length\":\(samples.count),\"stack\":")
-        writer.write(column: samples) { writer.write(decimal: UInt64($0.stack)) }
-        writer.write(",\"weight\":" as StaticString)
-        writer.write(column: samples) { writer.write(milliseconds: $0.length) }
-        writer.write(",\"time\":" as StaticString)
-        writer.write(column: samples) { writer.write(milliseconds: $0.start) }
-        if let offCPU = track.thread.offCPU() { write(processorTime: OffCPU.Cursor(offCPU)) }
-        writer.write("}}" as StaticString)
     }
 
     /// What the thread had a CPU between each sample's beginning and that of the one before it, in ns.
     private func write(processorTime cursor: OffCPU.Cursor) {
         var cursor = cursor
         var last: UInt64?
-        writer.write(",\"threadCPUDelta\":" as StaticString)
-        writer.write(column: samples) { sample in
+        json.array("threadCPUDelta", samples) { sample in
             defer { last = sample.start }
-            guard let last else { return writer.write("null" as StaticString) }
+            guard let last else { return json.null() }
             let times = cursor.times(from: last, to: sample.start)
-            writer.write(decimal: sample.start &- last &- times.blocked &- times.runnable)
+            json.value(sample.start &- last &- times.blocked &- times.runnable)
         }
+    }
+}
+
+extension JSONWriter {
+    /// Writes columns in which all rows are alike.
+    func columns(_ columns: KeyValuePairs<StaticString, String>, _ count: Int) {
+        for (name, value) in columns { array(name, 0..<count) { _ in self.value(raw: value) } }
     }
 }
 
@@ -155,26 +180,6 @@ extension ByteWriter {
         while scale > 0 {
             write(byte: UInt8(ascii: "0") + UInt8(nanoseconds / scale % 10))
             scale /= 10
-        }
-    }
-
-    /// Writes a JSON array.
-    func write<Values: Sequence>(column values: Values, _ writeOne: (Values.Element) -> Void) {
-        write(byte: UInt8(ascii: "["))
-        var needsComma = false
-        for value in values {
-            if needsComma { write(byte: UInt8(ascii: ",")) }
-            needsComma = true
-            writeOne(value)
-        }
-        write(byte: UInt8(ascii: "]"))
-    }
-
-    /// Writes columns in which all rows are alike, as further members of an object.
-    func write(constants columns: KeyValuePairs<String, String>, _ count: Int) {
-        for (name, value) in columns {
-            write(",\"\(name)\":")
-            write(column: 0..<count) { _ in write(value) }
         }
     }
 }

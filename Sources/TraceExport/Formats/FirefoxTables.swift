@@ -3,7 +3,7 @@ internal import TraceFile
 internal import TraceText
 
 /// What the time of a function is spent in: a colour of the Firefox Profiler's.
-enum FirefoxCategory: Int, CaseIterable, CustomStringConvertible {
+enum FirefoxCategory: Int, CaseIterable {
     case program
     case libraries
     /// A task did not run.
@@ -11,7 +11,7 @@ enum FirefoxCategory: Int, CaseIterable, CustomStringConvertible {
     /// Nothing is known of where it is.
     case other
 
-    var description: String {
+    func writeFields(_ json: JSONWriter) {
         let (name, colour) =
             switch self {
             case .program: ("Program", "yellow")
@@ -19,7 +19,9 @@ enum FirefoxCategory: Int, CaseIterable, CustomStringConvertible {
             case .waiting: ("Waiting", "transparent")
             case .other: ("Other", "grey")
             }
-        return "{\"name\":\"\(name)\",\"color\":\"\(colour)\",\"subcategories\":[\"Other\"]}"
+        json.field("name", name)
+        json.field("color", colour)
+        json.field("subcategories", ["Other"])
     }
 }
 
@@ -50,32 +52,29 @@ struct FirefoxCounters {
     }
 
     /// Writes them as a member of the profile. The format has differences from the value before.
-    func write(to writer: ByteWriter) {
-        writer.write("\"counters\":" as StaticString)
-        writer.write(column: counters) { counter in
+    func write(_ json: JSONWriter) {
+        json.objects("counters", counters, .each) { counter in
             let values = counter.values.enumerated().sorted {
                 ($0.element.moment, $0.offset) < ($1.element.moment, $1.offset)
             }.map(\.element)
-            writer.write("\n{\"name\":" as StaticString)
-            writer.write(json: counter.name)
-            writer.write(",\"category\":\"counter\",\"description\":" as StaticString)
-            writer.write(json: counter.name)
-            writer.write(",\"color\":\"blue\",\"pid\":\"\(counter.pid)\",\"mainThreadIndex\":\(counter.thread),")
-            writer.write("\"samples\":{\"length\":\(values.count),\"time\":")
-            writer.write(column: values) { writer.write(milliseconds: $0.moment) }
-            writer.write(",\"count\":" as StaticString)
-            writer.write(column: zip([0] + values.map(\.value), values.map(\.value)).map { $1 - $0 }) {
-                writer.write($0.json)
+            json.field("name", counter.name)
+            json.field("category", "counter")
+            json.field("description", counter.name)
+            json.field("color", "blue")
+            json.field("pid", "\(counter.pid)")
+            json.field("mainThreadIndex", counter.thread)
+            json.object("samples") {
+                json.field("length", values.count)
+                json.array("time", values) { json.bytes.write(milliseconds: $0.moment) }
+                json.field("count", zip([0] + values.map(\.value), values.map(\.value)).map { $1 - $0 })
             }
-            writer.write("}}" as StaticString)
         }
-        writer.write(",\n" as StaticString)
     }
 }
 
 /// The tables that all threads of a profile share: libraries, functions with their files, stacks and strings.
 struct FirefoxTables {
-    private let writer: ByteWriter
+    private let json: JSONWriter
     private let source: ExportSource
     private let functions: [ResolvedFunction]
     private let ids: [UInt32]
@@ -86,8 +85,8 @@ struct FirefoxTables {
     private let programs: Set<String>
 
     /// - Parameter names: of marks and counters, the first strings.
-    init(_ writer: ByteWriter, _ source: ExportSource, _ frames: FrameNumbers, names: NumberedTexts) {
-        self.writer = writer
+    init(_ json: JSONWriter, _ source: ExportSource, _ frames: FrameNumbers, names: NumberedTexts) {
+        self.json = json
         self.source = source
         strings = names
         ids = frames.functions
@@ -102,45 +101,48 @@ struct FirefoxTables {
         let sources = functions.map { $0.file.map { files.number(of: $0) } }
         let libraryNames = libraries.map { strings.number(of: FirefoxTables.lastComponent($0.path)) }
         let fileNames = files.texts.map { strings.number(of: $0) }
-        writer.write("\"libs\":" as StaticString)
-        writer.write(column: libraries) { write(library: $0) }
-        writer.write(",\n\"shared\":{\"stringArray\":" as StaticString)
-        writer.write(column: strings.texts) { writer.write(json: $0) }
-        let count = functions.count
-        writer.write(",\n\"funcTable\":{\"length\":\(count),\"name\":")
-        writer.write(column: names) { writer.write(decimal: UInt64($0)) }
-        writer.write(constants: ["isJS": "false", "relevantForJS": "false"], count)
-        writer.write(",\"resource\":" as StaticString)
-        writer.write(column: resources) { writer.write($0.map { "\($0)" } ?? "-1") }
-        writer.write(",\"source\":" as StaticString)
-        writer.write(column: sources) { writer.write($0.map { "\($0)" } ?? "null") }
-        writer.write(",\"lineNumber\":" as StaticString)
-        writer.write(column: functions) { writer.write($0.line > 0 ? "\($0.line)" : "null") }
-        writer.write(constants: ["columnNumber": "null"], count)
-        // A function and its one frame have the same number.
-        writer.write("},\n\"frameTable\":{\"length\":\(count),\"func\":")
-        writer.write(column: 0..<count) { writer.write(decimal: UInt64($0)) }
-        writer.write(",\"category\":" as StaticString)
-        writer.write(column: 0..<count) { writer.write(decimal: UInt64(category(of: $0).rawValue)) }
-        writer.write(constants: ["address": "-1", "inlineDepth": "0", "subcategory": "0"], count)
-        writer.write(
-            constants: ["nativeSymbol": "null", "innerWindowID": "0", "line": "null", "column": "null"], count)
-        writer.write("},\n\"stackTable\":{\"length\":\(stacks.count),\"frame\":")
-        writer.write(column: stacks) { writer.write(decimal: UInt64($0.frame)) }
-        writer.write(",\"prefix\":" as StaticString)
-        writer.write(column: stacks) { writer.write($0.prefix < 0 ? "null" : "\($0.prefix)") }
-        writer.write("},\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],")
-        writer.write("\"length\":0},\n\"resourceTable\":{\"length\":\(libraries.count),\"lib\":")
-        writer.write(column: libraries.indices) { writer.write(decimal: UInt64($0)) }
-        writer.write(",\"name\":" as StaticString)
-        writer.write(column: libraryNames) { writer.write(decimal: UInt64($0)) }
-        // Type 1 stands for a library.
-        writer.write(constants: ["host": "null", "type": "1"], libraries.count)
-        writer.write("},\n\"sources\":{\"length\":\(fileNames.count),\"filename\":")
-        writer.write(column: fileNames) { writer.write(decimal: UInt64($0)) }
-        writer.write(
-            constants: ["id": "null", "startLine": "1", "startColumn": "1", "sourceMapURL": "null"], fileNames.count)
-        writer.write("}}" as StaticString)
+        json.line().objects("libs", libraries, .each) { writeFields(of: $0) }
+        json.line().object("shared") {
+            json.field("stringArray", strings.texts)
+            let count = functions.count
+            json.line().object("funcTable") {
+                json.field("length", count)
+                json.field("name", names)
+                json.columns(["isJS": "false", "relevantForJS": "false"], count)
+                json.field("resource", resources.map { $0 ?? -1 })
+                json.field("source", sources)
+                json.array("lineNumber", functions) { json.value($0.line > 0 ? $0.line : nil) }
+                json.columns(["columnNumber": "null"], count)
+            }
+            // A function and its one frame have the same number.
+            json.line().object("frameTable") {
+                json.field("length", count)
+                json.field("func", Array(0..<count))
+                json.array("category", 0..<count) { json.value(category(of: $0).rawValue) }
+                json.columns(["address": "-1", "inlineDepth": "0", "subcategory": "0"], count)
+                json.columns(["nativeSymbol": "null", "innerWindowID": "0", "line": "null", "column": "null"], count)
+            }
+            json.line().object("stackTable") {
+                json.field("length", stacks.count)
+                json.array("frame", stacks) { json.value($0.frame) }
+                json.array("prefix", stacks) { json.value($0.prefix < 0 ? nil : $0.prefix) }
+            }
+            json.line().field(
+                "nativeSymbols", raw: #"{"libIndex":[],"address":[],"name":[],"functionSize":[],"length":0}"#)
+            json.line().object("resourceTable") {
+                json.field("length", libraries.count)
+                json.field("lib", Array(libraries.indices))
+                json.field("name", libraryNames)
+                // Type 1 stands for a library.
+                json.columns(["host": "null", "type": "1"], libraries.count)
+            }
+            json.line().object("sources") {
+                json.field("length", fileNames.count)
+                json.field("filename", fileNames)
+                json.columns(
+                    ["id": "null", "startLine": "1", "startColumn": "1", "sourceMapURL": "null"], fileNames.count)
+            }
+        }
     }
 
     /// The library of function `id`; nil when its module is not known.
@@ -163,18 +165,15 @@ struct FirefoxTables {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.index(after: $0)...]) } ?? path
     }
 
-    private func write(library: ModuleIdentity) {
+    private func writeFields(of library: ModuleIdentity) {
         let name = FirefoxTables.lastComponent(library.path)
-        let buildID = library.buildID.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        writer.write("\n{\"arch\":\"\",\"name\":" as StaticString)
-        writer.write(json: name)
-        writer.write(",\"path\":" as StaticString)
-        writer.write(json: library.path)
-        writer.write(",\"debugName\":" as StaticString)
-        writer.write(json: name)
-        writer.write(",\"debugPath\":" as StaticString)
-        writer.write(json: library.path)
-        writer.write(",\"breakpadId\":\"\(FirefoxTables.breakpadID(library.buildID))\",\"codeId\":\"\(buildID)\"}")
+        json.field("arch", "")
+        json.field("name", name)
+        json.field("path", library.path)
+        json.field("debugName", name)
+        json.field("debugPath", library.path)
+        json.field("breakpadId", FirefoxTables.breakpadID(library.buildID))
+        json.field("codeId", library.buildID.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
     }
 
     /// The id by which symbol servers know a library: the first 16 bytes of its build id as a GUID, whose first three numbers

@@ -12,73 +12,66 @@ struct SpeedscopeExporter: Exporter {
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
         var tracks = SpeedscopeTracks(writer)
-        writer.write(
-            "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"profiles\":[" as StaticString)
+        let json = writer.json
+        json.beginObject()
+        json.field("$schema", "https://www.speedscope.app/file-format-schema.json")
+        json.beginArray("profiles")
         let summary = source.write(to: &tracks, limit: SpeedscopeExporter.limit)
-        writer.write("],\n\"shared\":{\"frames\":[" as StaticString)
-        for (index, function) in tracks.frames.functions.enumerated() {
-            writer.write(index == 0 ? "\n" : ",\n" as StaticString)
-            write(source.functions[function], to: writer)
+        json.endArray()
+        json.line().object("shared") {
+            json.objects("frames", tracks.frames.functions, .each) { number in
+                let function = source.functions[number]
+                json.field("name", function.name)
+                if let file = function.file {
+                    json.field("file", file)
+                    json.field("line", max(function.line, 0))
+                }
+            }
         }
-        writer.write("]},\"exporter\":\"fathom\"}\n" as StaticString)
+        json.field("exporter", "fathom")
+        json.endDocument()
         return summary
-    }
-
-    private func write(_ function: ResolvedFunction, to writer: ByteWriter) {
-        writer.write("{\"name\":" as StaticString)
-        writer.write(json: function.name)
-        if let file = function.file {
-            writer.write(",\"file\":" as StaticString)
-            writer.write(json: file)
-            writer.write(",\"line\":" as StaticString)
-            writer.write(decimal: UInt64(max(function.line, 0)))
-        }
-        writer.write("}" as StaticString)
     }
 }
 
 private struct SpeedscopeTracks: TrackWriter {
-    private let writer: ByteWriter
+    private let json: JSONWriter
     private(set) var frames = FrameNumbers()
-    private var hasProfile = false
     private var hasEvent = false
     private var start: UInt64 = 0
     private var end: UInt64 = 0
 
-    init(_ writer: ByteWriter) { self.writer = writer }
+    init(_ writer: ByteWriter) { json = writer.json }
 
-    var wantsMore: Bool { !writer.isClosed }
+    var wantsMore: Bool { !json.bytes.isClosed }
 
     mutating func begin(_ track: Track) {
-        writer.write(hasProfile ? ",\n" : "\n" as StaticString)
-        hasProfile = true
         hasEvent = false
-        writer.write("{\"type\":\"evented\",\"name\":" as StaticString)
-        writer.write(json: "\(track.process.programName) \(track.process.pid) · \(track.ownName)")
-        writer.write(",\"unit\":\"nanoseconds\",\"events\":[" as StaticString)
+        json.line().beginObject()
+        json.field("type", "evented")
+        json.field("name", "\(track.process.programName) \(track.process.pid) · \(track.ownName)")
+        json.field("unit", "nanoseconds")
+        json.beginArray("events")
     }
 
     mutating func enter(_ call: TreeCall) { event("O", frames.frame(of: call.function), at: call.start) }
     mutating func leave(_ call: TreeCall) { event("C", frames.frame(of: call.function), at: call.end) }
 
     mutating func endTrack() {
-        writer.write("],\"startValue\":" as StaticString)
-        writer.write(decimal: start)
-        writer.write(",\"endValue\":" as StaticString)
-        writer.write(decimal: end)
-        writer.write("}" as StaticString)
+        json.endArray()
+        json.field("startValue", start)
+        json.field("endValue", end)
+        json.endObject()
     }
 
     private mutating func event(_ type: StaticString, _ frame: Int32, at time: UInt64) {
-        writer.write(hasEvent ? ",\n{\"type\":\"" : "\n{\"type\":\"" as StaticString)
         if !hasEvent { start = time }
         hasEvent = true
         end = time
-        writer.write(type)
-        writer.write("\",\"frame\":" as StaticString)
-        writer.write(decimal: UInt64(frame))
-        writer.write(",\"at\":" as StaticString)
-        writer.write(decimal: time)
-        writer.write("}" as StaticString)
+        json.line().beginObject()
+        json.field("type", type)
+        json.field("frame", frame)
+        json.field("at", time)
+        json.endObject()
     }
 }

@@ -1,4 +1,5 @@
 internal import CTraceFormat
+internal import TraceText
 
 /// `session.json`: what was run, where and how. The recorder writes it before the program starts.
 public struct SessionDescription {
@@ -185,20 +186,8 @@ extension SessionDescription {
             """
     }
 
+    /// A JSON string; an empty one of nil.
     static func quoted(_ text: String?) -> String {
-        var result = "\""
-        for scalar in (text ?? "").unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\t": result += "\\t"
-            case _ where scalar.value < 0x20:
-                let hex = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
+        String(decoding: ByteWriter.bytes { $0.write(json: text ?? "") }, as: UTF8.self)
     }
 }

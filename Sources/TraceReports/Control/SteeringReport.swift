@@ -57,28 +57,33 @@ public struct SteeringReport: Report {
 
     /// `{"session","mode","recorder_pid","asked":{"number","at_ns","recording",…},"processes":[{"pid",…}],"may_have_more"}`
     private func writeJSON(to writer: ByteWriter) {
-        writer.write("{\"session\":")
-        writer.write(json: status.session)
-        let recorder = status.recorder.map { "\($0)" } ?? "null"
-        writer.write(",\"mode\":\"\(status.mode.rawValue)\",\"recorder_pid\":\(recorder)")
-        writer.write(",\"asked\":{\"number\":\(status.number),\"at_ns\":\(status.askedNanoseconds),")
-        writer.write(Self.json(of: status.asked) + ",\"functions\":")
-        if let functions = status.functions { writer.write(json: functions) } else { writer.write("null") }
-        writer.write("},\"processes\":[")
-        for (index, process) in status.processes.enumerated() {
-            writer.write(index == 0 ? "" : ",")
-            writer.write("{\"pid\":\(process.pid),\"is_off\":\(process.does == nil),\"taken\":\(process.taken)")
-            writer.write(",\"is_current\":\(process.taken == status.number)")
-            writer.write(",\"lacks_functions\":\(process.lacksFunctions)")
-            writer.write(",\"threads\":\(process.threads),\"current_threads\":\(process.currentThreads)")
-            if let does = process.does { writer.write("," + Self.json(of: does)) }
-            writer.write("}")
+        let json = writer.json
+        func write(_ wish: SteeringStatus.Wish) {
+            json.field("recording", wish.records)
+            json.field("max_depth", wish.maxDepth)
+            json.field("min_cost_ns", wish.minCost)
         }
-        writer.write("],\"may_have_more\":\(status.isFull)}\n")
-    }
-
-    private static func json(of wish: SteeringStatus.Wish) -> String {
-        let depth = wish.maxDepth.map { "\($0)" } ?? "null"
-        return "\"recording\":\(wish.records),\"max_depth\":\(depth),\"min_cost_ns\":\(wish.minCost)"
+        json.document {
+            json.field("session", status.session)
+            json.field("mode", status.mode.rawValue)
+            json.field("recorder_pid", status.recorder)
+            json.object("asked") {
+                json.field("number", status.number)
+                json.field("at_ns", status.askedNanoseconds)
+                write(status.asked)
+                json.field("functions", status.functions)
+            }
+            json.objects("processes", status.processes) { process in
+                json.field("pid", process.pid)
+                json.field("is_off", process.does == nil)
+                json.field("taken", process.taken)
+                json.field("is_current", process.taken == status.number)
+                json.field("lacks_functions", process.lacksFunctions)
+                json.field("threads", process.threads)
+                json.field("current_threads", process.currentThreads)
+                if let does = process.does { write(does) }
+            }
+            json.field("may_have_more", status.isFull)
+        }
     }
 }

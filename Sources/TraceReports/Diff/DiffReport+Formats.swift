@@ -244,54 +244,41 @@ extension DiffReport {
     // MARK: JSON
 
     func writeJSON(to writer: ByteWriter) {
-        writer.write("{\"runs\":{\"before\":\(comparison.runsBefore),\"after\":\(comparison.runsAfter)},")
-        writer.write("\"noise_known\":\(comparison.isRepeated),\"beyond_noise\":")
-        writer.write(comparison.isRepeated ? "\(comparison.hasChanges)" : "null")
-        writer.write(",\n\"whole\":{" as StaticString)
-        writeMetrics(of: comparison.whole, [.calls, .total], to: writer)
-        writer.write(options.subject == .function ? "},\n\"functions\":[" : "},\n\"paths\":[" as StaticString)
-        for (index, row) in rows.enumerated() where !writer.isClosed {
-            writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
-            writeSubject(of: row, to: writer)
-            writer.write(",\"verdict\":\"\(row.verdict.rawValue)\",")
-            writeMetrics(of: row, SessionComparison.Metric.allCases, to: writer)
-            writer.write(byte: UInt8(ascii: "}"))
-        }
-        writer.write("]}\n" as StaticString)
-    }
-
-    private func writeSubject(of row: SessionComparison.Row, to writer: ByteWriter) {
-        if row.path != nil {
-            writer.write("\"path\":[" as StaticString)
-            for (position, name) in names(of: row).enumerated() {
-                if position > 0 { writer.write(byte: UInt8(ascii: ",")) }
-                writer.write(json: name)
+        let json = writer.json
+        json.document {
+            json.object("runs") {
+                json.field("before", comparison.runsBefore)
+                json.field("after", comparison.runsAfter)
             }
-            writer.write(byte: UInt8(ascii: "]"))
-        } else {
-            writer.write("\"name\":" as StaticString)
-            writer.write(json: comparison.functions[row.function].name)
+            json.field("noise_known", comparison.isRepeated)
+            json.field("beyond_noise", comparison.isRepeated ? comparison.hasChanges : nil)
+            json.line().object("whole") { write([.calls, .total], of: comparison.whole, json) }
+            json.line().objects(options.subject == .function ? "functions" : "paths", rows, .each) { row in
+                let function = comparison.functions[row.function]
+                if row.path != nil { json.field("path", names(of: row)) } else { json.field("name", function.name) }
+                json.fields(placeOf: function)
+                json.field("verdict", row.verdict.rawValue)
+                write(SessionComparison.Metric.allCases, of: row, json)
+            }
         }
-        let function = comparison.functions[row.function]
-        writer.write(jsonPlaceOf: function)
     }
 
-    private func writeMetrics(
-        of row: SessionComparison.Row, _ metrics: [SessionComparison.Metric], to writer: ByteWriter
-    ) {
-        for (index, metric) in metrics.enumerated() {
+    private func write(_ metrics: [SessionComparison.Metric], of row: SessionComparison.Row, _ json: JSONWriter) {
+        for metric in metrics {
             let value = row[metric]
             let sample = value.sample
-            if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
-            writer.write("\"\(metric.rawValue)\(metric == .calls ? "" : "_ns")\":{")
-            writer.write("\"before\":\(sample.before),\"after\":\(sample.after),\"change\":\(sample.change),")
-            writer.write("\"relative_change\":\(sample.relativeChange.isFinite ? "\(sample.relativeChange)" : "null"),")
-            if let interval = sample.interval, let chance = sample.chance {
-                writer.write("\"interval\":[\(interval.lowerBound),\(interval.upperBound)],\"p\":\(chance),")
-                writer.write("\"beyond_noise\":\(value.isBeyondNoise),\"doubt\":")
-                writer.write(value.doubt.map { "\"\($0.rawValue)\"}" } ?? "null}")
-            } else {
-                writer.write("\"interval\":null,\"p\":null,\"beyond_noise\":null,\"doubt\":null}" as StaticString)
+            json.name(of: metric.rawValue + (metric == .calls ? "" : "_ns"))
+            json.object {
+                json.field("before", sample.before)
+                json.field("after", sample.after)
+                json.field("change", sample.change)
+                json.field("relative_change", sample.relativeChange)
+                // Each is known if the other is.
+                let isKnown = sample.interval != nil && sample.chance != nil
+                json.field("interval", isKnown ? sample.interval.map { [$0.lowerBound, $0.upperBound] } : nil)
+                json.field("p", isKnown ? sample.chance : nil)
+                json.field("beyond_noise", isKnown ? value.isBeyondNoise : nil)
+                json.field("doubt", isKnown ? value.doubt?.rawValue : nil)
             }
         }
     }

@@ -51,7 +51,11 @@ public struct DumpReport {
             writer.write(byte: UInt8(ascii: "\n"))
             writer.write(in: layout.style(.yellow)) { writer.write("# \(session.losses)") }
             writer.write(byte: UInt8(ascii: "\n"))
-        case .jsonl: writer.write("{\"kind\":\"lost\",\"calls\":\(session.losses.calls)}\n")
+        case .jsonl:
+            writer.json.document {
+                writer.json.field("kind", "lost")
+                writer.json.field("calls", session.losses.calls)
+            }
         }
     }
 }

@@ -104,9 +104,8 @@ struct DumpSink: CallSink {
         begin(kind, at: moment)
         let name = space.name(name)
         if isJSON {
-            writer.write(",\"name\":" as StaticString)
-            writer.write(json: name)
-            if let value { writer.write(",\"value\":\(value.json)") }
+            writer.json.field("name", name)
+            if let value { writer.json.field("value", value) }
         } else {
             writer.write(spaces: 4 + 2 * min(Int(call.pointee.payload.depth &+ 1), TextLayout.deepestIndented) - 2)
             writer.write(name)
@@ -119,8 +118,7 @@ struct DumpSink: CallSink {
         begin("args", at: call.pointee.start)
         let values = arguments.values(by: thread.process.argumentLayouts)
         if isJSON {
-            writer.write(",\"args\":" as StaticString)
-            writer.write(jsonObject: values)
+            writer.json.object("args", values)
         } else {
             writer.write(spaces: 4 + 2 * min(Int(call.pointee.payload.depth), TextLayout.deepestIndented))
             writer.write(values.map { "\($0.name)=\($0.value)" }.joined(separator: ", "))
@@ -134,8 +132,7 @@ struct DumpSink: CallSink {
         begin("returned", at: moment)
         let value = result.result(by: thread.process.argumentLayouts) ?? "<left out>"
         if isJSON {
-            writer.write(",\"returned\":" as StaticString)
-            writer.write(json: value)
+            writer.json.field("returned", value)
         } else {
             writer.write(spaces: 4 + 2 * min(Int(call.pointee.payload.depth), TextLayout.deepestIndented))
             writer.write(value)
@@ -192,8 +189,8 @@ struct DumpSink: CallSink {
         if isJSON {
             writer.write(prefix)
             writer.write(kind)
-            writer.write("\",\"time_ns\":" as StaticString)
-            writer.write(decimal: time)
+            writer.write(byte: UInt8(ascii: "\""))
+            writer.json.field("time_ns", time)
         } else {
             writer.write(decimal: time, width: 16)
             writer.write("  " as StaticString)
@@ -203,9 +200,10 @@ struct DumpSink: CallSink {
     }
 
     private func number(_ name: StaticString, _ value: UInt64) {
-        writer.write(isJSON ? ",\"" : "  " as StaticString)
+        if isJSON { return writer.json.field(name, value) }
+        writer.write("  " as StaticString)
         writer.write(name)
-        writer.write(isJSON ? "\":" : " " as StaticString)
+        writer.write(" " as StaticString)
         writer.write(decimal: value)
     }
 
@@ -217,18 +215,11 @@ struct DumpSink: CallSink {
     private mutating func write(_ call: UnsafePointer<OpenCall<Payload>>, _ kind: StaticString, at time: UInt64) {
         begin(kind, at: time)
         if isJSON {
-            writer.write(",\"depth\":" as StaticString)
-            writer.write(decimal: UInt64(call.pointee.payload.depth))
+            writer.json.field("depth", call.pointee.payload.depth)
             writer.write(text(call.pointee.payload.function))
-            writer.write(",\"address\":\"" as StaticString)
-            writer.write(hexadecimal: call.pointee.function)
-            writer.write("\",\"call_site\":\"" as StaticString)
-            writer.write(hexadecimal: call.pointee.callSite)
-            writer.write("\"" as StaticString)
-            if let caller = caller(of: call) {
-                writer.write(",\"caller\":" as StaticString)
-                writer.write(json: caller)
-            }
+            writer.json.field("address", hexadecimal: call.pointee.function)
+            writer.json.field("call_site", hexadecimal: call.pointee.callSite)
+            if let caller = caller(of: call) { writer.json.field("caller", caller) }
             writer.write("}\n" as StaticString)
         } else {
             writer.write(spaces: 2 + 2 * min(Int(call.pointee.payload.depth), TextLayout.deepestIndented))
@@ -254,11 +245,10 @@ struct DumpSink: CallSink {
     private func makeText(_ function: UInt32) -> [UInt8] {
         let resolved = space.functions[function]
         guard isJSON else { return Array(resolved.name.utf8) }
-        return ByteWriter.bytes { json in
-            json.write(",\"function\":" as StaticString)
-            json.write(json: resolved.name)
-            json.write(",\"module\":" as StaticString)
-            json.write(json: resolved.module)
+        return ByteWriter.bytes { writer in
+            writer.write(byte: UInt8(ascii: ","))
+            writer.json.field("function", resolved.name)
+            writer.json.field("module", resolved.module)
         }
     }
 }

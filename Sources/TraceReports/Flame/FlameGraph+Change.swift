@@ -91,17 +91,15 @@ extension FlameGraph {
 
     // MARK: Page
 
-    func writeChanges(to writer: ByteWriter) {
-        writer.write(",\n\"changes\":{\"totals\":[\(totals?.before ?? 0),\(totals?.after ?? 0)],\"frames\":")
-        list(frames, writer) { frame in
-            let before = changes[frame.place] ?? Before(calls: 0, total: 0, selfTime: 0, step: 0)
-            for number in [before.calls, before.total, before.selfTime] {
-                writer.write(decimal: number)
-                writer.write(byte: UInt8(ascii: ","))
+    func writeChanges(_ json: JSONWriter) {
+        json.line().object("changes") {
+            json.field("totals", [totals?.before ?? 0, totals?.after ?? 0])
+            json.array("frames", frames) { frame in
+                let before = changes[frame.place] ?? Before(calls: 0, total: 0, selfTime: 0, step: 0)
+                for number in [before.calls, before.total, before.selfTime] { json.value(number) }
+                json.value(before.step)
             }
-            writer.write("\(before.step)" as String)
         }
-        writer.write("}" as StaticString)
     }
 
     // MARK: Picture

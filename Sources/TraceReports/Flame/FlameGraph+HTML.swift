@@ -23,91 +23,79 @@ extension FlameGraph {
 
     /// Writes the data that `data.js` reads.
     private func writeData(to writer: ByteWriter) {
-        let colouring = isDifferential ? "change" : options.colouring.rawValue
-        writer.write("{\"inverted\":\(options.isInverted),\"colour\":\"\(colouring)\",\"total\":\(total),")
-        if names.countsSamples { writer.write("\"samples\":true," as StaticString) }
-        switch options.unit {
-        case .time: break
-        case .bytes: writer.write("\"bytes\":true," as StaticString)
-        case .faults: writer.write("\"faults\":true," as StaticString)
-        }
-        writer.write("\n" as StaticString)
-        writer.write("\"names\":" as StaticString)
-        list(functions, writer) { writer.write(embedded: names[$0].name) }
-        writer.write(",\n\"labels\":" as StaticString)
-        list(functions, writer) { function in
-            let name = names[function].name
-            let label = FlameLabel.folded(name)
-            if label == name { writer.write("0" as StaticString) } else { writer.write(embedded: label) }
-        }
-        writer.write(",\n\"lines\":" as StaticString)
-        list(functions, writer) { function in
-            let place = names[function]
-            writer.write(decimal: UInt64(place.file == nil ? 0 : max(place.line, 0)))
-        }
-        writer.write(",\n\"shades\":" as StaticString)
-        list(shades, writer) { writer.write(decimal: UInt64($0)) }
-        writer.write(",\n\"noFile\":" as StaticString)
-        writer.write(embedded: FlameGroups.noFile)
-        writer.write(",\n\"groups\":{" as StaticString)
-        for (index, grouping) in Colouring.groupings.enumerated() {
-            guard let groups = groups[grouping] else { continue }
-            writer.write("\(index > 0 ? ",\n" : "")\"\(grouping.rawValue)\":{\"names\":")
-            list(groups.names, writer) { writer.write(embedded: $0) }
-            writer.write(",\"of\":" as StaticString)
-            list(groups.of, writer) { writer.write(decimal: UInt64($0)) }
-            writer.write("}" as StaticString)
-        }
-        writer.write("},\n\"ownTimeSteps\":" as StaticString)
-        list(ownTimeSteps, writer) { writer.write(decimal: $0) }
-        writer.write(",\n\"palette\":{\"light\":" as StaticString)
-        writePalette(isDark: false, to: writer)
-        writer.write(",\n\"dark\":" as StaticString)
-        writePalette(isDark: true, to: writer)
-        writer.write("}" as StaticString)
-        if let timeline { write(timeline, to: writer) }
-        writer.write(",\n\"frames\":" as StaticString)
-        list(frames, writer) { frame in
-            if frame.function < numbers.count {
-                writer.write(decimal: UInt64(numbers[Int(frame.function)]))
-            } else {
-                writer.write("-\(band(of: frame).map { 3 + $0 } ?? 1)")
+        let json = JSONWriter(writer, isEmbedded: true)
+        json.object {
+            json.field("inverted", options.isInverted)
+            json.field("colour", isDifferential ? "change" : options.colouring.rawValue)
+            json.field("total", total)
+            if names.countsSamples { json.field("samples", true) }
+            switch options.unit {
+            case .time: break
+            case .bytes: json.field("bytes", true)
+            case .faults: json.field("faults", true)
             }
-            for number in [UInt64(frame.depth), frame.calls, frame.start, frame.total, frame.selfTime] {
-                writer.write(byte: UInt8(ascii: ","))
-                writer.write(decimal: number)
+            json.line().array("names", functions) { json.value(names[$0].name) }
+            json.line().array("labels", functions) { function in
+                let name = names[function].name
+                let label = FlameLabel.folded(name)
+                if label == name { json.value(0) } else { json.value(label) }
             }
+            json.line().array("lines", functions) { function in
+                let place = names[function]
+                json.value(place.file == nil ? 0 : max(place.line, 0))
+            }
+            json.line().field("shades", shades)
+            json.line().field("noFile", FlameGroups.noFile)
+            json.line().object("groups") {
+                for (index, grouping) in Colouring.groupings.enumerated() {
+                    guard let groups = groups[grouping] else { continue }
+                    if index > 0 { json.line() }
+                    json.name(of: grouping.rawValue)
+                    json.object {
+                        json.field("names", groups.names)
+                        json.field("of", groups.of)
+                    }
+                }
+            }
+            json.line().field("ownTimeSteps", ownTimeSteps)
+            json.line().object("palette") {
+                json.object("light") { writePalette(isDark: false, json) }
+                json.line().object("dark") { writePalette(isDark: true, json) }
+            }
+            if let timeline { write(timeline, json) }
+            json.line().array("frames", frames) { frame in
+                if frame.function < numbers.count {
+                    json.value(numbers[Int(frame.function)])
+                } else {
+                    json.value(-(band(of: frame).map { 3 + $0 } ?? 1))
+                }
+                for number in [UInt64(frame.depth), frame.calls, frame.start, frame.total, frame.selfTime] {
+                    json.value(number)
+                }
+            }
+            if isDifferential { writeChanges(json) }
         }
-        if isDifferential { writeChanges(to: writer) }
-        writer.write("}" as StaticString)
     }
 
     /// Every colour with that of its border.
-    private func writePalette(isDark: Bool, to writer: ByteWriter) {
-        func write(_ colours: [FlameColour]) {
-            list(colours, writer) { writer.write("[\"\($0.css)\",\"\($0.edge.css)\"]") }
-        }
+    private func writePalette(isDark: Bool, _ json: JSONWriter) {
+        func pair(_ colour: FlameColour) -> [String] { [colour.css, colour.edge.css] }
         let groupCount = min(groups.values.map(\.names.count).max() ?? 0, FlamePalette.groupCount)
-        writer.write("{\"groups\":" as StaticString)
-        list(Array(0..<groupCount), writer) { group in
-            write((0..<FlamePalette.shadeCount).map { FlamePalette.colour(group: group, shade: $0, isDark: isDark) })
+        json.array("groups", 0..<groupCount) { group in
+            json.array(0..<FlamePalette.shadeCount) { shade in
+                json.value(pair(FlamePalette.colour(group: group, shade: shade, isDark: isDark)))
+            }
         }
         let steps = FlamePalette.stepCount
-        writer.write(",\"self\":" as StaticString)
-        write((0...steps).map { FlamePalette.colour(ownTime: $0, isDark: isDark) })
-        writer.write(",\"change\":" as StaticString)
-        write((-steps...steps).map { FlamePalette.colour(change: $0, isDark: isDark) })
-        let (plain, matched) = (FlamePalette.plain(isDark: isDark), FlamePalette.matched(isDark: isDark))
-        writer.write(",\"plain\":[\"\(plain.css)\",\"\(plain.edge.css)\"]")
-        writer.write(",\"matched\":[\"\(matched.css)\",\"\(matched.edge.css)\"]")
-        writer.write(",\"counter\":\"\(FlamePalette.counter(isDark: isDark).css)\"")
-        writer.write(",\"ink\":\"\(FlamePalette.ink(isDark: isDark).css)\"}")
+        json.array("self", 0...steps) { json.value(pair(FlamePalette.colour(ownTime: $0, isDark: isDark))) }
+        json.array("change", -steps...steps) { json.value(pair(FlamePalette.colour(change: $0, isDark: isDark))) }
+        json.field("plain", pair(FlamePalette.plain(isDark: isDark)))
+        json.field("matched", pair(FlamePalette.matched(isDark: isDark)))
+        json.field("counter", FlamePalette.counter(isDark: isDark).css)
+        json.field("ink", FlamePalette.ink(isDark: isDark).css)
     }
 
-    private func write(_ timeline: FlameTimeline, to writer: ByteWriter) {
-        let began = options.began &+ timeline.origin
-        writer.write(",\n\"time\":{\"origin\":\(timeline.origin)")
-        writer.write(",\"began\":[\(began / 1_000_000_000),\(began % 1_000_000_000)]")
+    private func write(_ timeline: FlameTimeline, _ json: JSONWriter) {
         var texts: [String] = []
         var numbers: [String: Int] = [:]
         func number(_ text: String?) -> Int {
@@ -117,63 +105,43 @@ extension FlameGraph {
             texts.append(text)
             return texts.count - 1
         }
-        writer.write(",\"bands\":" as StaticString)
-        list(timeline.bands, writer) { band in
-            writer.write("{\"name\":" as StaticString)
-            writer.write(embedded: band.name)
-            writer.write(",\"marks\":" as StaticString)
-            list(band.marks, writer) { mark in
-                writer.write("[\(mark.moment),")
-                writer.write(embedded: mark.name)
-                writer.write("]" as StaticString)
-            }
-            writer.write(",\"counters\":" as StaticString)
-            list(band.counters, writer) { counter in
-                writer.write("{\"name\":" as StaticString)
-                writer.write(embedded: counter.name)
-                writer.write(",\"points\":" as StaticString)
-                list(counter.points, writer) { writer.write("\($0.moment),\($0.value.json)") }
-                writer.write("}" as StaticString)
-            }
-            if !band.states.isEmpty {
-                writer.write(",\"states\":" as StaticString)
-                list(band.states, writer) { state in
-                    writer.write("\(state.begin),\(state.length),\(state.wantsCPU ? 1 : 0),\(number(state.text)),")
-                    writer.write("\(state.waker?.band ?? -1),\(state.waker?.moment ?? 0),\(number(state.waker?.path))")
+        json.line().object("time") {
+            let began = options.began &+ timeline.origin
+            json.field("origin", timeline.origin)
+            json.field("began", [began / 1_000_000_000, began % 1_000_000_000])
+            json.objects("bands", timeline.bands) { band in
+                json.field("name", band.name)
+                json.array("marks", band.marks) { mark in
+                    json.array {
+                        json.value(mark.moment)
+                        json.value(mark.name)
+                    }
+                }
+                json.objects("counters", band.counters) { counter in
+                    json.field("name", counter.name)
+                    json.array("points", counter.points) { point in
+                        json.value(point.moment)
+                        json.value(point.value)
+                    }
+                }
+                if !band.states.isEmpty {
+                    json.array("states", band.states) { state in
+                        json.value(state.begin)
+                        json.value(state.length)
+                        json.value(state.wantsCPU ? 1 : 0)
+                        json.value(number(state.text))
+                        json.value(state.waker?.band ?? -1)
+                        json.value(state.waker?.moment ?? 0)
+                        json.value(number(state.waker?.path))
+                    }
                 }
             }
-            writer.write("}" as StaticString)
+            if !texts.isEmpty { json.field("texts", texts) }
         }
-        if !texts.isEmpty {
-            writer.write(",\"texts\":" as StaticString)
-            list(texts, writer) { writer.write(embedded: $0) }
-        }
-        writer.write("}" as StaticString)
-    }
-
-    func list<Element>(_ elements: [Element], _ writer: ByteWriter, _ write: (Element) -> Void) {
-        writer.write(byte: UInt8(ascii: "["))
-        for (index, element) in elements.enumerated() {
-            if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
-            write(element)
-        }
-        writer.write(byte: UInt8(ascii: "]"))
     }
 }
 
 extension ByteWriter {
-    /// Writes `text` as a JSON string that may stand inside a script element and a CDATA section, because it ends
-    /// neither.
-    func write(embedded text: String) {
-        for byte in ByteWriter.bytes({ $0.write(json: text) }) {
-            switch byte {
-            case UInt8(ascii: "<"): write("\\u003c" as StaticString)
-            case UInt8(ascii: ">"): write("\\u003e" as StaticString)
-            default: write(byte: byte)
-            }
-        }
-    }
-
     /// Writes `text`, and escapes what means something in HTML and SVG.
     func write(markup text: String) {
         for byte in text.utf8 {

@@ -4,75 +4,60 @@ public import TraceText
 
 /// Writes what is known of a hang as one JSON object on one line. Times are in ns, processor time in percent of a core.
 public struct HangJSON {
-    private let writer: ByteWriter
+    private let json: JSONWriter
 
-    public init(_ writer: ByteWriter) { self.writer = writer }
+    public init(_ writer: ByteWriter) { json = writer.json }
 
     public func write(_ hang: Hang) {
-        writer.write("{\"kind\":\"\(hang.kind.rawValue)\",\"program\":")
-        writer.write(json: hang.program)
-        writer.write(",\"pid\":\(hang.pid),\"thread\":\(hang.thread),\"thread_name\":")
-        writer.write(json: hang.threadName)
-        writer.write(
-            ",\"started_ns\":\(hang.startRealtime),\"duration_ns\":\(hang.duration),\"ended\":\(hang.hasEnded)"
-                + ",\"cpu_percent\":\(number(hang.cpuPercent)),\"thread_count\":\(hang.threadCount)"
-                + ",\"memory_bytes\":\(hang.memory),\"path\":")
-        write(hang.path)
-        writer.write(",\"circle\":[\(hang.circle.map(String.init).joined(separator: ","))]")
-        if let repeated = hang.repeated { write(repeated) }
-        if !hang.laterPaths.isEmpty {
-            writer.write(",\"later_paths\":")
-            list(hang.laterPaths) { later in
-                writer.write("{\"duration_ns\":\(later.duration),\"path\":")
-                write(later.path)
-                writer.write(byte: UInt8(ascii: "}"))
+        json.document {
+            json.field("kind", hang.kind.rawValue)
+            json.field("program", hang.program)
+            json.field("pid", hang.pid)
+            json.field("thread", hang.thread)
+            json.field("thread_name", hang.threadName)
+            json.field("started_ns", hang.startRealtime)
+            json.field("duration_ns", hang.duration)
+            json.field("ended", hang.hasEnded)
+            json.field("cpu_percent", rounded(hang.cpuPercent))
+            json.field("thread_count", hang.threadCount)
+            json.field("memory_bytes", hang.memory)
+            write(hang.path)
+            json.field("circle", hang.circle)
+            if let repeated = hang.repeated {
+                json.object("repeated") {
+                    json.field("samples", repeated.samples)
+                    json.field("in_a_row", repeated.count)
+                    json.objects("path", repeated.frames) { frame in
+                        json.field("name", frame.name)
+                        json.field("repeat_count", frame.count)
+                    }
+                }
+            }
+            if !hang.laterPaths.isEmpty {
+                json.objects("later_paths", hang.laterPaths) { later in
+                    json.field("duration_ns", later.duration)
+                    write(later.path)
+                }
+            }
+            json.objects("threads", hang.threads) { thread in
+                json.field("name", thread.name)
+                json.field("tid", thread.tid)
+                json.field("cpu_percent", rounded(thread.cpuPercent))
+                json.field("waits_for", thread.waitsFor)
+                json.field("wait", thread.wait)
+                json.field("owner", thread.owner)
+                json.field("library_calls", thread.libraryCalls)
+                write(thread.path)
             }
         }
-        writer.write(",\"threads\":")
-        list(hang.threads, write)
-        writer.write("}\n" as StaticString)
     }
 
     private func write(_ path: [HangFrame]) {
-        list(path) { frame in
-            writer.write("{\"name\":")
-            writer.write(json: frame.name)
-            writer.write(",\"ns\":\(frame.nanoseconds)}")
+        json.objects("path", path) { frame in
+            json.field("name", frame.name)
+            json.field("ns", frame.nanoseconds)
         }
     }
 
-    private func write(_ repeated: RepeatedStack) {
-        writer.write(",\"repeated\":{\"samples\":\(repeated.samples),\"in_a_row\":\(repeated.count),\"path\":")
-        list(repeated.frames) { frame in
-            writer.write("{\"name\":")
-            writer.write(json: frame.name)
-            writer.write(",\"repeat_count\":\(frame.count)}")
-        }
-        writer.write(byte: UInt8(ascii: "}"))
-    }
-
-    private func write(_ thread: Hang.Thread) {
-        writer.write("{\"name\":")
-        writer.write(json: thread.name)
-        writer.write(",\"tid\":\(thread.tid),\"cpu_percent\":\(number(thread.cpuPercent)),\"waits_for\":")
-        writer.write(json: thread.waitsFor)
-        writer.write(",\"wait\":")
-        writer.write(json: thread.wait)
-        writer.write(",\"owner\":\(thread.owner.map(String.init) ?? "null"),\"library_calls\":")
-        list(thread.libraryCalls) { writer.write(json: $0) }
-        writer.write(",\"path\":")
-        write(thread.path)
-        writer.write(byte: UInt8(ascii: "}"))
-    }
-
-    private func list<Element>(_ elements: [Element], _ body: (Element) -> Void) {
-        writer.write(byte: UInt8(ascii: "["))
-        for (index, element) in elements.enumerated() {
-            if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
-            body(element)
-        }
-        writer.write(byte: UInt8(ascii: "]"))
-    }
-
-    private func number(_ percent: Double) -> String { "\((percent * 10).rounded() / 10)" }
+    private func rounded(_ percent: Double) -> Double { (percent * 10).rounded() / 10 }
 }

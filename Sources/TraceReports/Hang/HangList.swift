@@ -61,20 +61,16 @@ public struct HangList: Report {
     }
 
     private func writeJSON(to writer: ByteWriter) {
-        writer.write(byte: UInt8(ascii: "["))
-        for (index, row) in rows.enumerated() {
-            writer.write(index == 0 ? "{\"kind\":" : ",\n{\"kind\":" as StaticString)
-            writer.write(json: row.kind)
-            writer.write(",\"program\":")
-            writer.write(json: row.program)
-            writer.write(",\"count\":\(row.count),\"total_ns\":\(row.total),\"longest_ns\":\(row.longest),\"path\":[")
-            for (index, name) in row.path.enumerated() {
-                if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
-                writer.write(json: name)
-            }
-            writer.write("]}")
+        let json = writer.json
+        json.objects(rows, .allButFirst) { row in
+            json.field("kind", row.kind)
+            json.field("program", row.program)
+            json.field("count", row.count)
+            json.field("total_ns", row.total)
+            json.field("longest_ns", row.longest)
+            json.field("path", row.path)
         }
-        writer.write("]\n" as StaticString)
+        writer.write(byte: UInt8(ascii: "\n"))
     }
 }
 

@@ -136,50 +136,45 @@ public struct ChangesReport: Report {
     // MARK: JSON
 
     private func writeJSON(to writer: ByteWriter) {
-        writer.write("{\"program\":" as StaticString)
-        writer.write(json: changes.selection.program)
-        writer.write(",\"command\":" as StaticString)
-        writer.write(json: changes.selection.command)
-        writer.write(",\"host\":" as StaticString)
-        writer.write(json: changes.selection.host)
-        writer.write(",\"runs\":\(changes.runs.count),\"tells_times\":\(changes.tellsTimes),\n\"whole\":[")
-        for (index, point) in changes.whole.enumerated() {
-            if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
-            writer.write("\n{\"run\":\(changes.runs[point.index].id),\"before_ns\":\(point.before.json),")
-            writer.write("\"after_ns\":\(point.after.json),\"chance\":\(point.chance.json)}")
-        }
-        writer.write("],\n\"measures\":[" as StaticString)
-        let measures = changes.measures.flatMap { one in one.points.map { (one.measure, $0) } }
-        for (index, (measure, point)) in measures.enumerated() {
-            writer.write(index == 0 ? "\n{\"name\":" : ",\n{\"name\":" as StaticString)
-            writer.write(json: measure.title)
-            writer.write(",\"run\":\(changes.runs[point.index].id),\"before\":\(point.before.json),")
-            writer.write("\"after\":\(point.after.json),\"chance\":\(point.chance.json)}")
-        }
-        writer.write("],\n\"changes\":[" as StaticString)
-        for (index, change) in changes.changes.enumerated() where !writer.isClosed {
-            writer.write(index == 0 ? "\n{\"function\":" : ",\n{\"function\":" as StaticString)
-            writer.write(json: change.function.name)
-            writer.write(",\"module\":" as StaticString)
-            writer.write(json: change.function.module)
-            let run = changes.runs[change.index]
-            writer.write(
-                ",\"kind\":\"\(change.isOfCalls ? "calls" : "time")\",\"index\":\(change.index),\"run\":\(run.id),")
-            writer.write("\"labels\":" as StaticString)
-            writer.write(jsonObject: run.labels)
-            for (name, numbers) in [("calls", change.calls), ("self_ns", change.own), ("total_ns", change.total)] {
-                writer.write(",\"\(name)\":[\(numbers.before.json),\(numbers.after.json)]")
+        let json = writer.json
+        json.document {
+            json.field("program", changes.selection.program)
+            json.field("command", changes.selection.command)
+            json.field("host", changes.selection.host)
+            json.field("runs", changes.runs.count)
+            json.field("tells_times", changes.tellsTimes)
+            json.line().objects("whole", changes.whole, .each) { point in
+                json.field("run", changes.runs[point.index].id)
+                json.field("before_ns", point.before)
+                json.field("after_ns", point.after)
+                json.field("chance", point.chance)
             }
-            writer.write(",\"chance\":\(change.chance.json),\"followers\":[")
-            for (place, follower) in change.followers.enumerated() {
-                if place > 0 { writer.write(byte: UInt8(ascii: ",")) }
-                writer.write("{\"function\":" as StaticString)
-                writer.write(json: follower.function.name)
-                writer.write(",\"calls\":[\(follower.calls.before.json),\(follower.calls.after.json)]")
-                writer.write(",\"total_ns\":[\(follower.total.before.json),\(follower.total.after.json)]}")
+            let measures = changes.measures.flatMap { one in one.points.map { (one.measure, $0) } }
+            json.line().objects("measures", measures, .each) { measure, point in
+                json.field("name", measure.title)
+                json.field("run", changes.runs[point.index].id)
+                json.field("before", point.before)
+                json.field("after", point.after)
+                json.field("chance", point.chance)
             }
-            writer.write("]}" as StaticString)
+            json.line().objects("changes", changes.changes, .each) { change in
+                let run = changes.runs[change.index]
+                json.field("function", change.function.name)
+                json.field("module", change.function.module)
+                json.field("kind", change.isOfCalls ? "calls" : "time")
+                json.field("index", change.index)
+                json.field("run", run.id)
+                json.object("labels", run.labels)
+                json.field("calls", [change.calls.before, change.calls.after])
+                json.field("self_ns", [change.own.before, change.own.after])
+                json.field("total_ns", [change.total.before, change.total.after])
+                json.field("chance", change.chance)
+                json.objects("followers", change.followers) { follower in
+                    json.field("function", follower.function.name)
+                    json.field("calls", [follower.calls.before, follower.calls.after])
+                    json.field("total_ns", [follower.total.before, follower.total.after])
+                }
+            }
         }
-        writer.write("]}\n" as StaticString)
     }
 }

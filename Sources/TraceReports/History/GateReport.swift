@@ -230,44 +230,43 @@ public struct GateReport: Report {
     // MARK: JSON
 
     private func writeJSON(to writer: ByteWriter) {
-        writer.write("{\"verdict\":\"\(result.verdict.rawValue)\",\"headline\":")
-        writer.write(json: headline)
-        writer.write(",\"command\":" as StaticString)
-        writer.write(json: result.command)
-        writer.write(",\"baseline\":" as StaticString)
-        writer.write(json: result.baseline)
-        switch result.finding {
-        case .nothing: break
-        case .counts(let counts):
-            writer.write(
-                ",\"baseline_runs\":\(counts.baselineRuns),\"varying\":\(counts.varying.count),\"functions\":[")
-            for (index, difference) in counts.differences.enumerated() {
-                writer.write(index == 0 ? "\n{\"name\":" : ",\n{\"name\":" as StaticString)
-                writer.write(json: difference.function.name)
-                writer.write(
-                    ",\"\(difference.what.rawValue)\":[\(difference.before),\(difference.after)],\"follows\":\(difference.follows)}"
-                )
+        let json = writer.json
+        json.document {
+            json.field("verdict", result.verdict.rawValue)
+            json.field("headline", headline)
+            json.field("command", result.command)
+            json.field("baseline", result.baseline)
+            switch result.finding {
+            case .nothing: break
+            case .counts(let counts):
+                json.field("baseline_runs", counts.baselineRuns)
+                json.field("varying", counts.varying.count)
+                json.objects("functions", counts.differences, .each) { difference in
+                    json.field("name", difference.function.name)
+                    json.name(of: difference.what.rawValue)
+                    json.value([difference.before, difference.after])
+                    json.field("follows", difference.follows)
+                }
+            case .times(let judgement, let subject, let percent, let limit, let functions):
+                json.field("subject", subject.title)
+                json.field("percentile", percent)
+                json.field("limit", limit)
+                json.object("before") { writeFields(of: judgement.baseline, isTime: subject.isTime, json) }
+                json.object("after") { writeFields(of: judgement.candidate, isTime: subject.isTime, json) }
+                json.field("runs_needed", judgement.runsNeeded)
+                json.objects("functions", functions, .each) { function in
+                    json.field("name", function.function.name)
+                    json.field("self_ns", [function.own.before, function.own.after])
+                }
             }
-            writer.write("]" as StaticString)
-        case .times(let judgement, let subject, let percent, let limit, let functions):
-            writer.write(",\"subject\":" as StaticString)
-            writer.write(json: subject.title)
-            writer.write(",\"percentile\":\(percent),\"limit\":\(limit)")
-            for (name, side) in [("before", judgement.baseline), ("after", judgement.candidate)] {
-                let (value, from, to) = subject.isTime ? ("ns", "from_ns", "to_ns") : ("count", "from", "to")
-                writer.write(",\"\(name)\":{\"runs\":\(side.runs),\"\(value)\":\(side.value.json)")
-                writer.write(
-                    ",\"\(from)\":\(side.lower?.json ?? "null"),\"\(to)\":\(side.upper?.json ?? "null")}")
-            }
-            writer.write(",\"runs_needed\":\(judgement.runsNeeded.map(String.init) ?? "null"),\"functions\":[")
-            for (index, function) in functions.enumerated() {
-                writer.write(index == 0 ? "\n{\"name\":" : ",\n{\"name\":" as StaticString)
-                writer.write(json: function.function.name)
-                writer.write(",\"self_ns\":[\(function.own.before.json),\(function.own.after.json)]}")
-            }
-            writer.write("]" as StaticString)
         }
-        writer.write("}\n" as StaticString)
+    }
+
+    private func writeFields(of side: GateJudgement.Estimate, isTime: Bool, _ json: JSONWriter) {
+        json.field("runs", side.runs)
+        json.field(isTime ? "ns" : "count", side.value)
+        json.field(isTime ? "from_ns" : "from", side.lower)
+        json.field(isTime ? "to_ns" : "to", side.upper)
     }
 
     // MARK: JUnit

@@ -45,12 +45,7 @@ public struct HistoryListReport: Report {
     }
 
     private func writeJSON(to writer: ByteWriter) {
-        writer.write("{\"runs\":[" as StaticString)
-        for (index, run) in runs.enumerated() where !writer.isClosed {
-            writer.write(index == 0 ? "\n" : ",\n" as StaticString)
-            HistoryRunReport.write(run, to: writer)
-            writer.write(byte: UInt8(ascii: "}"))
-        }
-        writer.write("]}\n" as StaticString)
+        let json = writer.json
+        json.document { json.objects("runs", runs, .each) { HistoryRunReport.writeFields(of: $0, json) } }
     }
 }

@@ -74,56 +74,68 @@ public struct HistoryRunReport: Report {
         writer.write("\(lead)\(layout.fit(name.visible, behind: lead.columns + end.columns).name)\(end)\n")
     }
 
-    static func write(_ run: HistoryRun, to writer: ByteWriter) {
-        writer.write("{\"run\":\(run.id),\"time_ns\":\(run.time)")
-        let texts = [
-            ("program", run.program), ("command", run.command), ("session", run.session), ("host", run.host),
-            ("cpu", run.cpu), ("kernel", run.kernel), ("fathom", run.recorder), ("kept", run.mode.rawValue),
-        ]
-        for (name, text) in texts {
-            writer.write(",\"\(name)\":")
-            writer.write(json: text)
-        }
-        writer.write(",\"calls\":\(run.calls),\"total_ns\":\(run.total),\"lost\":\(run.lost)")
-        writer.write(",\"functions\":\(run.functions),\"paths\":\(run.paths),\"labels\":")
-        writer.write(jsonObject: run.labels)
+    static func writeFields(of run: HistoryRun, _ json: JSONWriter) {
+        json.field("run", run.id)
+        json.field("time_ns", run.time)
+        json.field("program", run.program)
+        json.field("command", run.command)
+        json.field("session", run.session)
+        json.field("host", run.host)
+        json.field("cpu", run.cpu)
+        json.field("kernel", run.kernel)
+        json.field("fathom", run.recorder)
+        json.field("kept", run.mode.rawValue)
+        json.field("calls", run.calls)
+        json.field("total_ns", run.total)
+        json.field("lost", run.lost)
+        json.field("functions", run.functions)
+        json.field("paths", run.paths)
+        json.object("labels", run.labels)
     }
 
     private func writeJSON(to writer: ByteWriter) {
-        HistoryRunReport.write(run, to: writer)
-        writer.write(",\n\"marks\":{" as StaticString)
-        for (index, (name, mark)) in content.events.marks.sorted(by: { $0.key < $1.key }).enumerated() {
-            if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
-            writer.write(json: name)
-            writer.write(":{\"first_ns\":\(mark.first),\"last_ns\":\(mark.last),\"count\":\(mark.count)}")
-        }
-        writer.write("},\n\"counters\":{" as StaticString)
-        for (index, (name, counter)) in content.events.counters.sorted(by: { $0.key < $1.key }).enumerated() {
-            if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
-            writer.write(json: name)
-            writer.write(
-                ":{\"last\":\(counter.value.json),\"greatest\":\(counter.greatest.json),\"count\":\(counter.count)}")
-        }
-        writer.write("},\n\"measures\":" as StaticString)
-        for (index, (measure, value)) in content.measures.enumerated() {
-            writer.write(byte: UInt8(ascii: index == 0 ? "{" : ","))
-            writer.write(json: measure.title)
-            writer.write(":\(value)")
-        }
-        writer.write(content.measures.isEmpty ? "{},\n\"by_function\":[" : "},\n\"by_function\":[" as StaticString)
-        for (index, function) in functions.enumerated() where !writer.isClosed {
-            writer.write(index == 0 ? "\n{\"name\":" : ",\n{\"name\":" as StaticString)
-            writer.write(json: function.identity.name)
-            writer.write(",\"module\":" as StaticString)
-            writer.write(json: function.identity.module)
-            let sums = function.sums
-            writer.write(",\"calls\":\(sums.calls),\"total_ns\":\(sums.total),\"self_ns\":\(sums.selfTime),")
-            writer.write("\"min_ns\":\(sums.minimum),\"max_ns\":\(sums.maximum)")
-            if content.tellsAllocations {
-                writer.write(",\"allocations\":\(function.allocations),\"allocated_bytes\":\(function.allocatedBytes)")
+        let json = writer.json
+        json.document {
+            HistoryRunReport.writeFields(of: run, json)
+            json.line().object("marks") {
+                for (name, mark) in content.events.marks.sorted(by: { $0.key < $1.key }) {
+                    json.name(of: name)
+                    json.object {
+                        json.field("first_ns", mark.first)
+                        json.field("last_ns", mark.last)
+                        json.field("count", mark.count)
+                    }
+                }
             }
-            writer.write(byte: UInt8(ascii: "}"))
+            json.line().object("counters") {
+                for (name, counter) in content.events.counters.sorted(by: { $0.key < $1.key }) {
+                    json.name(of: name)
+                    json.object {
+                        json.field("last", counter.value)
+                        json.field("greatest", counter.greatest)
+                        json.field("count", counter.count)
+                    }
+                }
+            }
+            json.line().object("measures") {
+                for (measure, value) in content.measures {
+                    json.name(of: measure.title)
+                    json.value(value)
+                }
+            }
+            json.line().objects("by_function", functions, .each) { function in
+                json.field("name", function.identity.name)
+                json.field("module", function.identity.module)
+                json.field("calls", function.sums.calls)
+                json.field("total_ns", function.sums.total)
+                json.field("self_ns", function.sums.selfTime)
+                json.field("min_ns", function.sums.minimum)
+                json.field("max_ns", function.sums.maximum)
+                if content.tellsAllocations {
+                    json.field("allocations", function.allocations)
+                    json.field("allocated_bytes", function.allocatedBytes)
+                }
+            }
         }
-        writer.write("]}\n" as StaticString)
     }
 }

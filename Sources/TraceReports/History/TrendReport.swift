@@ -112,37 +112,36 @@ public struct TrendReport: Report {
     // MARK: JSON
 
     private func writeJSON(to writer: ByteWriter) {
-        writer.write("{\"subject\":" as StaticString)
-        writer.write(json: trend.subject.title)
-        writer.write(",\"metric\":\"\(trend.metric.rawValue)\",\"unit\":\(trend.isTime ? "\"ns\"" : "null")")
-        writer.write(",\"program\":" as StaticString)
-        writer.write(json: trend.selection.program)
-        writer.write(",\"command\":" as StaticString)
-        writer.write(json: trend.selection.command)
-        writer.write(",\"host\":" as StaticString)
-        writer.write(json: trend.selection.host)
-        writer.write(",\"percentile\":\(trend.percent),\"missing\":\(trend.missing),\n\"groups\":[")
-        for (index, group) in trend.groups.enumerated() where !writer.isClosed {
-            writer.write(index == 0 ? "\n{\"name\":" : ",\n{\"name\":" as StaticString)
-            writer.write(json: group.name)
-            writer.write(
-                ",\"runs\":\(group.points.count),\"median\":\(group.median.json),\"percentile\":\(group.percentile.json)}"
-            )
+        let json = writer.json
+        json.document {
+            json.field("subject", trend.subject.title)
+            json.field("metric", trend.metric.rawValue)
+            json.field("unit", trend.isTime ? "ns" : nil)
+            json.field("program", trend.selection.program)
+            json.field("command", trend.selection.command)
+            json.field("host", trend.selection.host)
+            json.field("percentile", trend.percent)
+            json.field("missing", trend.missing)
+            json.line().objects("groups", trend.groups, .each) { group in
+                json.field("name", group.name)
+                json.field("runs", group.points.count)
+                json.field("median", group.median)
+                json.field("percentile", group.percentile)
+            }
+            json.line().objects("changes", trend.changes, .each) { change in
+                json.field("index", change.index)
+                json.field("run", trend.points[change.index].run.id)
+                json.field("before", change.before)
+                json.field("after", change.after)
+                json.field("relative_change", change.relativeChange)
+                json.field("chance", change.chance)
+            }
+            json.line().objects("points", trend.points, .each) { point in
+                json.field("run", point.run.id)
+                json.field("time_ns", point.run.time)
+                json.object("labels", point.run.labels)
+                json.field("value", point.value)
+            }
         }
-        writer.write("],\n\"changes\":[" as StaticString)
-        for (index, change) in trend.changes.enumerated() {
-            writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
-            writer.write("\"index\":\(change.index),\"run\":\(trend.points[change.index].run.id),")
-            writer.write("\"before\":\(change.before.json),\"after\":\(change.after.json),")
-            writer.write("\"relative_change\":\(change.relativeChange.json),\"chance\":\(change.chance.json)}")
-        }
-        writer.write("],\n\"points\":[" as StaticString)
-        for (index, point) in trend.points.enumerated() where !writer.isClosed {
-            writer.write(index == 0 ? "\n" : ",\n" as StaticString)
-            writer.write("{\"run\":\(point.run.id),\"time_ns\":\(point.run.time),\"labels\":")
-            writer.write(jsonObject: point.run.labels)
-            writer.write(",\"value\":\(point.value.json)}")
-        }
-        writer.write("]}\n" as StaticString)
     }
 }

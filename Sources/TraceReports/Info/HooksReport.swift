@@ -55,18 +55,15 @@ public struct HooksReport: Report {
 
     /// `{"modules":[{"path","functions":[{"name","hooked"}]}]}`
     private func writeJSON(to writer: ByteWriter) {
-        writer.write("{\"modules\":[")
-        for (index, module) in modules.enumerated() {
-            writer.write(index == 0 ? "{\"path\":" : ",{\"path\":")
-            writer.write(json: module.path)
-            writer.write(",\"functions\":[")
-            for (index, function) in module.functions.enumerated() {
-                writer.write(index == 0 ? "{\"name\":" : ",{\"name\":")
-                writer.write(json: function.name)
-                writer.write(",\"hooked\":\(function.isHooked)}")
+        let json = writer.json
+        json.document {
+            json.objects("modules", modules) { module in
+                json.field("path", module.path)
+                json.objects("functions", module.functions) { function in
+                    json.field("name", function.name)
+                    json.field("hooked", function.isHooked)
+                }
             }
-            writer.write("]}")
         }
-        writer.write("]}\n")
     }
 }

@@ -287,72 +287,71 @@ public struct InfoReport {
     private func writeJSON() {
         let totals = totals()
         let description = session.description
-        writer.write("{\"session\":" as StaticString)
-        writer.write(json: session.path)
-        list(",\"command\":", description?.command ?? [])
-        text(",\"directory\":", description?.directory)
-        text(",\"host\":", description?.host)
-        text(",\"kernel\":", description?.kernel)
-        text(",\"cpu\":", description?.cpu)
-        text(",\"fathom\":", description?.fathom)
-        writer.write(",\"options\":{" as StaticString)
-        for (index, option) in (description?.options ?? []).enumerated() {
-            if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
-            writer.write(json: option.name)
-            // Numbers, truth values and null are written as they are in session.json.
-            writer.write(byte: UInt8(ascii: ":"))
-            if option.isBare { writer.write(option.value) } else { writer.write(json: option.value) }
+        let json = writer.json
+        json.document {
+            json.field("session", session.path)
+            json.field("command", description?.command ?? [])
+            json.field("directory", description?.directory)
+            json.field("host", description?.host)
+            json.field("kernel", description?.kernel)
+            json.field("cpu", description?.cpu)
+            json.field("fathom", description?.fathom)
+            json.object("options") {
+                for option in description?.options ?? [] {
+                    json.name(of: option.name)
+                    // Numbers, truth values and null are written as they are in session.json.
+                    if option.isBare { json.value(raw: option.value) } else { json.value(option.value) }
+                }
+            }
+            json.field(
+                "start_realtime_ns", description?.startRealtimeNanoseconds ?? session.startRealtimeNanoseconds)
+            json.field("duration_ns", totals.duration)
+            json.field("tracer_ns", totals.tracer)
+            json.field("clock", session.clockIsCounter ? "counter" : "monotonic")
+            json.field("ticks_per_second", UInt64(exactly: session.clock.frequency.rounded()) ?? 0)
+            json.field("calls", totals.calls)
+            json.field("log_bytes", session.logSize)
+            json.field("buffers_bytes", session.buffersSize)
+            json.field("lost_calls", session.lostCalls)
+            json.field("unplaced_calls", session.losses.unplacedCalls)
+            json.field("unwritten_calls", session.losses.unwrittenCalls)
+            json.field("left_out_calls", session.losses.leftOutCalls)
+            if let sources = description?.waitSources {
+                json.object("blocked") {
+                    json.field("context_switches", sources.hasSwitches)
+                    json.field("refused", sources.refusal)
+                    json.field("wakings", sources.hasWakings)
+                    json.field("wakings_refused", sources.wakingRefusal)
+                    json.field("lost_switches", session.switches?.lost ?? 0)
+                    json.field("lost_wakings", session.switches?.lostWakings ?? 0)
+                }
+            }
+            if session.tellsMemory {
+                json.object("memory") {
+                    json.field("unseen_processes", session.processes.count { $0.hidesMemory })
+                }
+            }
+            if let source = description?.faultSource {
+                json.object("faults") {
+                    json.field("told", session.faults?.count ?? 0)
+                    json.field("lost", session.faults?.lost ?? 0)
+                    json.field("in_system_calls", source.seesSystemCalls)
+                    json.field("refused", source.refusal)
+                }
+            }
+            json.objects("processes", session.processes, .allButFirst) { writeFields(of: $0, json) }
+            json.field("not_recorded", session.missed.map(\.path))
+            json.field("damage", findDamage().map(\.description))
+            json.field("checked", checksPayloads ? "all" : "headers")
         }
-        writer.write("}" as StaticString)
-        number(
-            ",\"start_realtime_ns\":", description?.startRealtimeNanoseconds ?? session.startRealtimeNanoseconds)
-        number(",\"duration_ns\":", totals.duration)
-        number(",\"tracer_ns\":", totals.tracer)
-        text(",\"clock\":", session.clockIsCounter ? "counter" : "monotonic")
-        number(",\"ticks_per_second\":", UInt64(exactly: session.clock.frequency.rounded()) ?? 0)
-        number(",\"calls\":", totals.calls)
-        number(",\"log_bytes\":", UInt64(session.logSize))
-        number(",\"buffers_bytes\":", UInt64(session.buffersSize))
-        number(",\"lost_calls\":", session.lostCalls)
-        number(",\"unplaced_calls\":", session.losses.unplacedCalls)
-        number(",\"unwritten_calls\":", session.losses.unwrittenCalls)
-        number(",\"left_out_calls\":", session.losses.leftOutCalls)
-        if let sources = description?.waitSources {
-            writer.write(",\"blocked\":{\"context_switches\":\(sources.hasSwitches),\"refused\":")
-            writer.write(json: sources.refusal)
-            writer.write(",\"wakings\":\(sources.hasWakings),\"wakings_refused\":")
-            writer.write(json: sources.wakingRefusal)
-            number(",\"lost_switches\":", session.switches?.lost ?? 0)
-            number(",\"lost_wakings\":", session.switches?.lostWakings ?? 0)
-            writer.write("}" as StaticString)
-        }
-        if session.tellsMemory {
-            writer.write(",\"memory\":{\"unseen_processes\":\(session.processes.count { $0.hidesMemory })}")
-        }
-        if let source = description?.faultSource {
-            writer.write(",\"faults\":{\"told\":")
-            writer.write(decimal: session.faults?.count ?? 0)
-            number(",\"lost\":", session.faults?.lost ?? 0)
-            writer.write(",\"in_system_calls\":\(source.seesSystemCalls),\"refused\":")
-            writer.write(json: source.refusal)
-            writer.write("}" as StaticString)
-        }
-        writer.write(",\"processes\":[" as StaticString)
-        for (index, process) in session.processes.enumerated() {
-            if index > 0 { writer.write(",\n" as StaticString) }
-            writeJSON(process)
-        }
-        list("],\"not_recorded\":", session.missed.map(\.path))
-        list(",\"damage\":", findDamage().map(\.description))
-        writer.write(checksPayloads ? ",\"checked\":\"all\"}\n" : ",\"checked\":\"headers\"}\n" as StaticString)
     }
 
-    private func writeJSON(_ process: TracedProcess) {
-        number("{\"pid\":", UInt64(process.pid))
-        number(",\"parent_pid\":", UInt64(process.parentPID))
-        text(",\"origin\":", process.origin == .fork ? "fork" : "image")
-        text(",\"path\":", process.path)
-        writer.write(jsonCalled: process)
+    private func writeFields(of process: TracedProcess, _ json: JSONWriter) {
+        json.field("pid", process.pid)
+        json.field("parent_pid", process.parentPID)
+        json.field("origin", process.origin == .fork ? "fork" : "image")
+        json.field("path", process.path)
+        json.fields(called: process)
         let end: String? =
             switch process.end {
             case .exit: "exit"
@@ -363,81 +362,46 @@ public struct InfoReport {
             case .waited(let status): WaitStatus(status).signal ?? "exit"
             case .unknown: nil
             }
-        text(",\"end\":", end)
+        json.field("end", end)
         if case .waited(let status) = process.end, case let status = WaitStatus(status), status.signal == nil {
-            number(",\"exit_status\":", UInt64(status.exitStatus))
+            json.field("exit_status", status.exitStatus)
         }
-        if process.isConfined { writer.write(",\"confined\":true" as StaticString) }
-        list(",\"scopes\":", names(of: process, .scope))
-        list(",\"marks\":", names(of: process, .mark))
-        list(",\"counters\":", names(of: process, .counter))
-        writer.write(",\"threads\":[" as StaticString)
-        for (index, thread) in process.threads.enumerated() {
-            number(index > 0 ? ",{\"tid\":" : "{\"tid\":", UInt64(thread.tid))
-            text(",\"name\":", thread.name)
-            number(",\"calls\":", thread.countCalls())
-            number(",\"bytes\":", UInt64(thread.bytes))
-            number(",\"chunks\":", UInt64(thread.chunks.count))
-            number(",\"lost_calls\":", thread.lostCalls)
-            number(",\"orphan_exits\":", thread.orphanExits)
-            writer.write("}" as StaticString)
+        if process.isConfined { json.field("confined", true) }
+        json.field("scopes", names(of: process, .scope))
+        json.field("marks", names(of: process, .mark))
+        json.field("counters", names(of: process, .counter))
+        json.objects("threads", process.threads) { thread in
+            json.field("tid", thread.tid)
+            json.field("name", thread.name)
+            json.field("calls", thread.countCalls())
+            json.field("bytes", thread.bytes)
+            json.field("chunks", thread.chunks.count)
+            json.field("lost_calls", thread.lostCalls)
+            json.field("orphan_exits", thread.orphanExits)
         }
-        writer.write("]" as StaticString)
         let unselected = process.modules.filter(\.isUnselected)
-        if !unselected.isEmpty { list(",\"unselected\":", unselected.map(\.path)) }
-        writeSleds(of: process)
-        if showsModules {
-            writer.write(",\"modules\":[" as StaticString)
-            for (index, module) in process.modules.enumerated() {
-                text(index > 0 ? ",{\"path\":" : "{\"path\":", module.path)
-                text(",\"build_id\":", hexadecimal(module.buildID))
-                writer.write(",\"low\":\"" as StaticString)
-                writer.write(hexadecimal: module.low)
-                writer.write("\",\"high\":\"" as StaticString)
-                writer.write(hexadecimal: module.high)
-                writer.write(module.unloadTicks == .max ? "\"}" : "\",\"unloaded\":true}" as StaticString)
+        if !unselected.isEmpty { json.field("unselected", unselected.map(\.path)) }
+        let withSleds = process.modules.compactMap { module in module.sleds.map { (module.path, $0) } }
+        if !withSleds.isEmpty {
+            json.objects("sleds", withSleds) { path, sleds in
+                json.field("path", path)
+                json.field("functions", sleds.functions)
+                json.field("open", sleds.open)
+                json.field("unwanted", sleds.unwanted)
+                json.field("small", sleds.small)
+                json.field("busy", sleds.busy)
+                json.field("unknown", sleds.unknown)
+                json.field("looping", sleds.looping)
+                json.field("errno", max(0, sleds.error))
             }
-            writer.write("]" as StaticString)
         }
-        writer.write("}" as StaticString)
-    }
-
-    private func writeSleds(of process: TracedProcess) {
-        var count = 0
-        for module in process.modules {
-            guard let sleds = module.sleds else { continue }
-            text(count == 0 ? ",\"sleds\":[{\"path\":" : ",{\"path\":", module.path)
-            number(",\"functions\":", UInt64(sleds.functions))
-            number(",\"open\":", UInt64(sleds.open))
-            number(",\"unwanted\":", UInt64(sleds.unwanted))
-            number(",\"small\":", UInt64(sleds.small))
-            number(",\"busy\":", UInt64(sleds.busy))
-            number(",\"unknown\":", UInt64(sleds.unknown))
-            number(",\"looping\":", UInt64(sleds.looping))
-            number(",\"errno\":", UInt64(max(0, sleds.error)))
-            writer.write("}" as StaticString)
-            count += 1
+        guard showsModules else { return }
+        json.objects("modules", process.modules) { module in
+            json.field("path", module.path)
+            json.field("build_id", hexadecimal(module.buildID))
+            json.field("low", hexadecimal: module.low)
+            json.field("high", hexadecimal: module.high)
+            if module.unloadTicks != .max { json.field("unloaded", true) }
         }
-        if count > 0 { writer.write("]" as StaticString) }
-    }
-
-    private func number(_ key: StaticString, _ value: UInt64) {
-        writer.write(key)
-        writer.write(decimal: value)
-    }
-
-    private func text(_ key: StaticString, _ value: String?) {
-        writer.write(key)
-        writer.write(json: value)
-    }
-
-    private func list(_ key: StaticString, _ values: [String]) {
-        writer.write(key)
-        writer.write("[" as StaticString)
-        for (index, value) in values.enumerated() {
-            if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
-            writer.write(json: value)
-        }
-        writer.write("]" as StaticString)
     }
 }

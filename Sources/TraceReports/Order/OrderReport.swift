@@ -87,30 +87,36 @@ public struct OrderReport: Report {
     }
 
     private func writeJSON(to writer: ByteWriter) {
-        writer.write("{\"file\":" as StaticString)
-        writer.write(json: facts.path)
-        writer.write(",\"method\":" as StaticString)
-        writer.write(json: order.method.rawValue)
-        writer.write(",\"runs\":\(facts.runs),\"bytes\":\(facts.bytes),\"missing\":\(facts.missing)")
-        for (name, pages) in [("pages", small), ("windows", windows)] { write(pages, name, to: writer) }
-        if let heldOut = order.heldOut { write(heldOut, "held_out_pages", to: writer) }
-        writer.write(",\"estimated_ms\":\(CountText.fixed(milliseconds, 2))")
-        let start = facts.startPages
-        writer.write(
-            ",\"compat\":{\"page_size\":\(StartPages.pageSize),\"all\":\(start.all),\"now\":\(start.now),\"then\":\(start.then)"
-                + ",\"saved\":\(start.saved),\"estimated_ms\":\(start.milliseconds)}")
-        writer.write(",\n\"functions\":[" as StaticString)
-        for (index, name) in facts.names.enumerated() where !writer.isClosed {
-            writer.write(index == 0 ? "\n" : ",\n" as StaticString)
-            writer.write(json: name)
+        let json = writer.json
+        json.document {
+            json.field("file", facts.path)
+            json.field("method", order.method.rawValue)
+            json.field("runs", facts.runs)
+            json.field("bytes", facts.bytes)
+            json.field("missing", facts.missing)
+            write(small, "pages", json)
+            write(windows, "windows", json)
+            if let heldOut = order.heldOut { write(heldOut, "held_out_pages", json) }
+            json.field("estimated_ms", raw: CountText.fixed(milliseconds, 2))
+            json.object("compat") {
+                let start = facts.startPages
+                json.field("page_size", StartPages.pageSize)
+                json.field("all", start.all)
+                json.field("now", start.now)
+                json.field("then", start.then)
+                json.field("saved", start.saved)
+                json.field("estimated_ms", start.milliseconds)
+            }
+            json.line().array("functions", facts.names, .each) { json.value($0) }
         }
-        writer.write("]}\n" as StaticString)
     }
 
-    private func write(_ pages: FunctionOrder.Pages, _ name: String, to writer: ByteWriter) {
-        func fixed(_ value: Double) -> String { CountText.fixed(value, 2) }
-        writer.write(
-            ",\n\"\(name)\":{\"page_size\":\(pages.size),\"now\":\(fixed(pages.now)),\"then\":\(fixed(pages.then))"
-                + ",\"saved\":\(fixed(pages.saved))}")
+    private func write(_ pages: FunctionOrder.Pages, _ name: StaticString, _ json: JSONWriter) {
+        json.line().object(name) {
+            json.field("page_size", pages.size)
+            json.field("now", raw: CountText.fixed(pages.now, 2))
+            json.field("then", raw: CountText.fixed(pages.then, 2))
+            json.field("saved", raw: CountText.fixed(pages.saved, 2))
+        }
     }
 }

@@ -89,26 +89,23 @@ public struct VerifyReport: Report {
 
     /// `{"old","new","runs","better","rows":[{"start","measure","before","after","change","low","high","verdict"}]}`
     private func writeJSON(to writer: ByteWriter) {
-        writer.write("{\"old\":")
-        writer.write(json: facts.old)
-        writer.write(",\"new\":")
-        writer.write(json: facts.new)
-        writer.write(",\"runs\":\(facts.runs),\"better\":\(comparison.isBetter)")
-        if let reason = facts.notCold {
-            writer.write(",\"not_cold\":")
-            writer.write(json: reason)
+        let json = writer.json
+        json.document {
+            json.field("old", facts.old)
+            json.field("new", facts.new)
+            json.field("runs", facts.runs)
+            json.field("better", comparison.isBetter)
+            if let reason = facts.notCold { json.field("not_cold", reason) }
+            json.objects("rows", comparison.rows, .each) { row in
+                json.field("start", row.isCold ? "cold" : "warm")
+                json.field("measure", row.measure.rawValue)
+                json.field("before", row.comparison.before)
+                json.field("after", row.comparison.after)
+                json.field("change", row.comparison.estimate)
+                json.field("low", row.comparison.interval?.lowerBound)
+                json.field("high", row.comparison.interval?.upperBound)
+                json.field("verdict", row.verdict.rawValue)
+            }
         }
-        writer.write(",\"rows\":[")
-        for (index, row) in comparison.rows.enumerated() {
-            let numbers = row.comparison
-            writer.write(index == 0 ? "\n" : ",\n")
-            writer.write("{\"start\":\"\(row.isCold ? "cold" : "warm")\",\"measure\":\"\(row.measure.rawValue)\"")
-            writer.write(",\"before\":\(numbers.before.json),\"after\":\(numbers.after.json)")
-            writer.write(",\"change\":\(numbers.estimate.json)")
-            writer.write(",\"low\":\(numbers.interval?.lowerBound.json ?? "null")")
-            writer.write(",\"high\":\(numbers.interval?.upperBound.json ?? "null")")
-            writer.write(",\"verdict\":\"\(row.verdict.rawValue)\"}")
-        }
-        writer.write("]}\n")
     }
 }

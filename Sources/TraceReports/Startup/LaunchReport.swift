@@ -64,42 +64,29 @@ public struct LaunchReport {
         return lines
     }
 
-    func writeJSON(to writer: ByteWriter) {
-        func list<Element>(_ elements: [Element], _ write: (Element) -> Void) {
-            writer.write("[" as StaticString)
-            for (index, element) in elements.enumerated() {
-                if index > 0 { writer.write(",\n" as StaticString) }
-                write(element)
-            }
-            writer.write("]" as StaticString)
-        }
-        writer.write(
-            "{\"actual_ns\":\(comparison.actual),\"width\":\(comparison.width),\"ideal_ns\":\(comparison.ideal.end)"
-                + ",\"ideal_is_best\":\(comparison.ideal.isBest),\"critical_path_ns\":\(comparison.critical.time)"
-                + ",\"critical_path\":")
-        list(comparison.critical.tasks) { writer.write(json: id($0)) }
-        writer.write(",\n\"tasks\":" as StaticString)
-        list(Array(comparison.plan.tasks.indices)) { task in
-            writer.write("{\"id\":" as StaticString)
-            writer.write(json: id(task))
-            writer.write(
-                ",\"ns\":\(comparison.costs[task]),\"ideal_begin_ns\":\(comparison.ideal.begins[task]),\"ideal_end_ns\":\(comparison.ideal.ends[task])"
-            )
+    func writeFields(_ json: JSONWriter) {
+        json.field("actual_ns", comparison.actual)
+        json.field("width", comparison.width)
+        json.field("ideal_ns", comparison.ideal.end)
+        json.field("ideal_is_best", comparison.ideal.isBest)
+        json.field("critical_path_ns", comparison.critical.time)
+        json.array("critical_path", comparison.critical.tasks, .allButFirst) { json.value(id($0)) }
+        json.line().objects("tasks", comparison.plan.tasks.indices, .allButFirst) { task in
+            json.field("id", id(task))
+            json.field("ns", comparison.costs[task])
+            json.field("ideal_begin_ns", comparison.ideal.begins[task])
+            json.field("ideal_end_ns", comparison.ideal.ends[task])
             if let run = comparison.runs[task] {
-                writer.write(",\"begin_ns\":\(run.begin),\"end_ns\":\(run.end),\"thread\":")
-                writer.write(json: run.thread)
+                json.field("begin_ns", run.begin)
+                json.field("end_ns", run.end)
+                json.field("thread", run.thread)
             }
-            writer.write("}" as StaticString)
         }
-        writer.write(",\n\"differences\":" as StaticString)
-        list(comparison.differences) { writer.write(json: text($0)) }
-        writer.write(",\n\"changes\":" as StaticString)
-        list(comparison.changes) { change in
-            writer.write("{\"gain_ns\":\(change.gain),\"text\":")
-            writer.write(json: text(change))
-            writer.write("}" as StaticString)
+        json.line().array("differences", comparison.differences, .allButFirst) { json.value(text($0)) }
+        json.line().objects("changes", comparison.changes, .allButFirst) { change in
+            json.field("gain_ns", change.gain)
+            json.field("text", text(change))
         }
-        writer.write("}" as StaticString)
     }
 
     /// Writes a plan as a file that can be read again.
@@ -109,14 +96,14 @@ public struct LaunchReport {
             writer.write(index == 0 ? "\n  {\"id\": " : ",\n  {\"id\": " as StaticString)
             writer.write(json: task.id)
             writer.write(", \"category\": " as StaticString)
-            writer.write(json: task.category)
+            task.category.writeValue(to: writer.json)
             writer.write(", \"dependencies\": [" as StaticString)
             for (number, dependency) in task.dependencies.enumerated() {
                 if number > 0 { writer.write(", " as StaticString) }
                 writer.write(json: dependency)
             }
             writer.write("], \"thread\": " as StaticString)
-            writer.write(json: task.thread)
+            task.thread.writeValue(to: writer.json)
             writer.write(", \"priority\": \(task.priority)}")
         }
         writer.write("\n]}\n" as StaticString)

@@ -141,62 +141,45 @@ extension TableReport {
 
     func writeJSON(to writer: ByteWriter) {
         let whole = samplePeriod == nil ? 0 : allRows.selfTime
-        writer.write("{\(times.json)\"\(kind.rawValue)\":[")
-        for (index, row) in rows.enumerated() where !writer.isClosed {
-            writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
-            writeSubject(of: row, to: writer)
-            for column in columns {
-                writer.write(",\"\(column.key)\":")
-                if column == .runnable, !split.knowsRunnable {
-                    writer.write("null" as StaticString)
-                } else {
-                    writer.write(decimal: column.value(of: row))
+        let json = writer.json
+        json.document {
+            times.writeFields(json)
+            json.name(of: kind.rawValue)
+            json.objects(rows, .each) { row in
+                writeSubject(of: row, json)
+                for column in columns {
+                    json.name(of: column.key)
+                    json.value(column == .runnable && !split.knowsRunnable ? nil : column.value(of: row))
                 }
+                if let error = times.error(of: row.total, in: row.calls, of: whole) { json.field("error_ns", error) }
+                json.field("reliable", row.isReliable)
             }
-            if let error = times.error(of: row.total, in: row.calls, of: whole) {
-                writer.write(",\"error_ns\":" as StaticString)
-                writer.write(decimal: error)
-            }
-            writer.write(row.isReliable ? ",\"reliable\":true}" : ",\"reliable\":false}" as StaticString)
         }
-        writer.write("]}\n" as StaticString)
     }
 
-    private func writeSubject(of row: AggregateRow, to writer: ByteWriter) {
+    private func writeSubject(of row: AggregateRow, _ json: JSONWriter) {
         switch row.subject {
-        case .function(let id):
-            writer.write("\"name\":" as StaticString)
-            writer.write(json: function(of: row)?.name ?? String(id))
-        case .path(let index):
-            writer.write("\"path\":[" as StaticString)
-            for (position, name) in names(ofPath: index).enumerated() {
-                if position > 0 { writer.write(byte: UInt8(ascii: ",")) }
-                writer.write(json: name)
-            }
-            writer.write(byte: UInt8(ascii: "]"))
+        case .function(let id): json.field("name", function(of: row)?.name ?? String(id))
+        case .path(let index): json.field("path", names(ofPath: index))
         case .place(let place):
-            let key: StaticString =
-                switch kind {
-                case .files: "\"file\":"
-                case .values: "\"value\":"
-                default: "\"module\":"
-                }
-            writer.write(key)
-            writer.write(json: place)
+            switch kind {
+            case .files: json.field("file", place)
+            case .values: json.field("value", place)
+            default: json.field("module", place)
+            }
         case .thread(let thread):
-            writer.write("\"pid\":\(thread.process.pid),\"program\":")
-            writer.write(json: thread.process.programName)
-            writer.write(",\"tid\":\(thread.tid),")
-            if let task = thread.task { writer.write("\"task\":\(task),") }
-            writer.write("\"name\":" as StaticString)
-            writer.write(json: thread.name)
+            json.field("pid", thread.process.pid)
+            json.field("program", thread.process.programName)
+            json.field("tid", thread.tid)
+            if let task = thread.task { json.field("task", task) }
+            json.field("name", thread.name)
         case .process(let process):
-            writer.write("\"pid\":\(process.pid),\"parent_pid\":\(process.parentPID),\"program\":")
-            writer.write(json: process.programName)
-            writer.write(jsonCalled: process)
+            json.field("pid", process.pid)
+            json.field("parent_pid", process.parentPID)
+            json.field("program", process.programName)
+            json.fields(called: process)
         }
-        guard let function = function(of: row) else { return }
-        writer.write(jsonPlaceOf: function)
+        if let function = function(of: row) { json.fields(placeOf: function) }
     }
 
     // MARK: CSV

@@ -53,10 +53,11 @@ struct TimesText {
         return UInt64(2 * Double(time) * (rest / Double(max(samples, 1))).squareRoot())
     }
 
-    /// Members of a JSON object, with the comma behind them.
-    var json: String {
-        "\"times\":\"\(name)\"," + (samplePeriod.map { "\"sample_ns\":\($0)," } ?? "")
-            + (cost.map { "\"cost_ns\":\(TimesText.tenths($0.perCall))," } ?? "")
+    /// Writes the members of JSON that say it.
+    func writeFields(_ json: JSONWriter) {
+        json.field("times", name)
+        if let samplePeriod { json.field("sample_ns", samplePeriod) }
+        if let cost { json.field("cost_ns", raw: TimesText.tenths(cost.perCall)) }
     }
 
     /// The mark before the name of a function that is too short for its times to be relied on, and its legend. A `~` would make a

@@ -7,91 +7,82 @@ internal import TraceText
 /// compared, and add up to those calls' means.
 struct TailJSON {
     private let report: TailReport
-    private let writer: ByteWriter
+    private let json: JSONWriter
     private var tail: TailComparison { report.tail }
 
     init(_ report: TailReport, _ writer: ByteWriter) {
         self.report = report
-        self.writer = writer
+        json = writer.json
     }
 
     func write() {
-        writer.write("{\(TimesText(nil).json)\"function\":")
-        writer.write(json: report.options.function)
-        writer.write(",\"calls\":\(tail.durations.calls),\"difference_ns\":\(tail.difference.json)")
-        write("slow", tail.slow)
-        write("typical", tail.typical)
-        if tail.partial.calls > 0 {
-            writer.write(",\"partial\":{\"calls\":\(tail.partial.calls),\"longest_ns\":\(tail.partial.longest)}")
+        json.document {
+            TimesText(nil).writeFields(json)
+            json.field("function", report.options.function)
+            json.field("calls", tail.durations.calls)
+            json.field("difference_ns", tail.difference)
+            json.line().object("slow") { writeFields(of: tail.slow) }
+            json.line().object("typical") { writeFields(of: tail.typical) }
+            if tail.partial.calls > 0 {
+                json.object("partial") {
+                    json.field("calls", tail.partial.calls)
+                    json.field("longest_ns", tail.partial.longest)
+                }
+            }
+            if tail.dropped.calls > 0 {
+                json.object("dropped") {
+                    json.field("calls", tail.dropped.calls)
+                    json.field("time_ns", tail.dropped.time)
+                }
+            }
+            let percents: [UInt64] = [0, 1, 5, 10, 25, 50, 75, 90, 95, 99, 100]
+            json.line().objects("percentiles", percents, .each) { percent in
+                json.field("percent", percent)
+                json.field("duration_ns", tail.durations.percentile(percent))
+            }
+            json.line().objects("histogram", report.histogram.rows, .each) { row in
+                json.field("from_ns", row.from)
+                json.field("to_ns", row.to)
+                json.field("calls", row.calls)
+            }
+            json.line().objects("paths", tail.pathsByOwnDifference, .each) { writeFields(ofPath: $0) }
+            json.line().objects("slowest", tail.slowest.prefix(report.options.calls), .each) { writeFields(of: $0) }
         }
-        if tail.dropped.calls > 0 {
-            writer.write(",\"dropped\":{\"calls\":\(tail.dropped.calls),\"time_ns\":\(tail.dropped.time)}")
-        }
-        list("percentiles", [0, 1, 5, 10, 25, 50, 75, 90, 95, 99, 100] as [UInt64]) { percent in
-            writer.write("{\"percent\":\(percent),\"duration_ns\":\(tail.durations.percentile(percent))}")
-        }
-        list("histogram", report.histogram.rows) { row in
-            writer.write("{\"from_ns\":\(row.from),\"to_ns\":\(row.to),\"calls\":\(row.calls)}")
-        }
-        list("paths", tail.pathsByOwnDifference) { write(path: $0) }
-        list("slowest", tail.slowest.prefix(report.options.calls)) { write($0) }
-        writer.write("}\n" as StaticString)
     }
 
-    private func list<Element>(_ name: String, _ elements: some Sequence<Element>, _ body: (Element) -> Void) {
-        writer.write(",\n\"\(name)\":[")
-        for (index, element) in elements.enumerated() where !writer.isClosed {
-            writer.write(index == 0 ? "\n" : ",\n" as StaticString)
-            body(element)
-        }
-        writer.write(byte: UInt8(ascii: "]"))
+    private func writeFields(of side: TailComparison.Side) {
+        json.field("calls", side.calls)
+        json.field("mean_ns", side.mean)
+        json.field("from_ns", side.durations.lowerBound)
+        json.field("to_ns", side.durations.upperBound)
     }
 
-    private func write(_ name: String, _ side: TailComparison.Side) {
-        writer.write(
-            ",\n\"\(name)\":{\"calls\":\(side.calls),\"mean_ns\":\(side.mean.json),"
-                + "\"from_ns\":\(side.durations.lowerBound),\"to_ns\":\(side.durations.upperBound)}")
-    }
-
-    private func write(path index: Int) {
+    private func writeFields(ofPath index: Int) {
         let path = tail.path(index)
-        writer.write("{\"path\":" as StaticString)
-        write(path: tail.functions(ofPath: index))
-        writer.write(
-            ",\"slow_ns\":\(path.slow.own.json),\"typical_ns\":\(path.typical.own.json),"
-                + "\"difference_ns\":\(path.ownDifference.json),\"slow_total_ns\":\(path.slow.total.json),"
-                + "\"typical_total_ns\":\(path.typical.total.json),\"slow_calls\":\(path.slow.calls.json),"
-                + "\"typical_calls\":\(path.typical.calls.json)}")
+        json.field("path", report.names(tail.functions(ofPath: index)))
+        json.field("slow_ns", path.slow.own)
+        json.field("typical_ns", path.typical.own)
+        json.field("difference_ns", path.ownDifference)
+        json.field("slow_total_ns", path.slow.total)
+        json.field("typical_total_ns", path.typical.total)
+        json.field("slow_calls", path.slow.calls)
+        json.field("typical_calls", path.typical.calls)
     }
 
-    private func write(path functions: [UInt32]) {
-        writer.write(byte: UInt8(ascii: "["))
-        for (index, name) in report.names(functions).enumerated() {
-            if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
-            writer.write(json: name)
-        }
-        writer.write(byte: UInt8(ascii: "]"))
-    }
-
-    private func write(_ call: TailComparison.SlowCall) {
-        writer.write("{\"name\":" as StaticString)
-        writer.write(json: tail.functions[call.function].name)
-        writer.write(
-            ",\"start_ns\":\(call.start),\"duration_ns\":\(call.duration),\"pid\":\(call.thread.process.pid),\"program\":"
-        )
-        writer.write(json: call.thread.process.programName)
-        writer.write(",\"tid\":\(call.thread.tid)")
-        if let task = call.thread.task { writer.write(",\"task\":\(task)") }
-        writer.write(",\"thread\":" as StaticString)
-        writer.write(json: call.thread.name)
-        if call.isUnwound { writer.write(",\"state\":\"unwound\"" as StaticString) }
+    private func writeFields(of call: TailComparison.SlowCall) {
+        json.field("name", tail.functions[call.function].name)
+        json.field("start_ns", call.start)
+        json.field("duration_ns", call.duration)
+        json.field("pid", call.thread.process.pid)
+        json.field("program", call.thread.process.programName)
+        json.field("tid", call.thread.tid)
+        if let task = call.thread.task { json.field("task", task) }
+        json.field("thread", call.thread.name)
+        if call.isUnwound { json.field("state", "unwound") }
         if let mark = call.mark {
-            writer.write(",\"mark\":" as StaticString)
-            writer.write(json: mark.name)
-            writer.write(",\"mark_ns\":\(mark.moment)")
+            json.field("mark", mark.name)
+            json.field("mark_ns", mark.moment)
         }
-        writer.write(",\"cause\":" as StaticString)
-        write(path: tail.causes[call.cause])
-        writer.write(byte: UInt8(ascii: "}"))
+        json.field("cause", report.names(tail.causes[call.cause]))
     }
 }

@@ -204,52 +204,42 @@ public struct ProcessTreeReport {
 
     /// The report as one JSON document, with every process in it.
     private func writeJSON() {
-        writer.write("{\"processes\":[" as StaticString)
-        // An object is closed once the last of its children is.
-        var pending: [(index: Int, isFirst: Bool, isClosing: Bool)] = []
-        func open(_ indices: [Int]) {
-            for (position, index) in indices.enumerated().reversed() { pending.append((index, position == 0, false)) }
-        }
-        open(tree.roots)
-        while let (index, isFirst, isClosing) = pending.popLast(), !writer.isClosed {
-            if isClosing {
-                writer.write("]}" as StaticString)
-                continue
+        let json = writer.json
+        json.document {
+            json.beginArray("processes")
+            // An object is closed once the last of its children is.
+            var pending = tree.roots.reversed().map { ($0, isClosing: false) }
+            while let (index, isClosing) = pending.popLast(), !writer.isClosed {
+                if isClosing {
+                    json.endArray()
+                    json.endObject()
+                    continue
+                }
+                json.separate(.allButFirst)
+                json.beginObject()
+                writeFields(of: tree.nodes[index], json)
+                json.beginArray("children")
+                pending.append((index, true))
+                pending += tree.nodes[index].children.reversed().map { ($0, false) }
             }
-            if !isFirst { writer.write(",\n" as StaticString) }
-            writeFields(of: tree.nodes[index])
-            pending.append((index, false, true))
-            open(tree.nodes[index].children)
+            json.endArray()
         }
-        writer.write("]}\n" as StaticString)
     }
 
-    private func writeFields(of node: ProcessTree.Node) {
+    private func writeFields(of node: ProcessTree.Node, _ json: JSONWriter) {
         let process = node.process
-        writer.write("{\"pid\":\(process.pid),\"parent_pid\":\(process.parentPID),\"origin\":")
+        json.field("pid", process.pid)
+        json.field("parent_pid", process.parentPID)
         switch node.relation {
-        case .started: writer.write("\"image\"" as StaticString)
-        case .forked: writer.write("\"fork\"" as StaticString)
-        case .replaced: writer.write("\"exec\"" as StaticString)
+        case .started: json.field("origin", "image")
+        case .forked: json.field("origin", "fork")
+        case .replaced: json.field("origin", "exec")
         }
-        writer.write(",\"program\":" as StaticString)
-        writer.write(json: process.programName)
-        writer.write(jsonCalled: process)
-        writer.write(
-            ",\"start_ns\":\(node.start),\"duration_ns\":\(node.duration),\"calls\":\(node.calls),"
-                + "\"threads\":\(process.threads.count),\"children\":[")
-    }
-}
-
-extension ByteWriter {
-    /// Writes what a process was called, as the members of a JSON object that follow others.
-    func write(jsonCalled process: TracedProcess) {
-        write(",\"command\":[" as StaticString)
-        for (index, argument) in process.arguments.enumerated() {
-            if index > 0 { write(byte: UInt8(ascii: ",")) }
-            write(json: argument)
-        }
-        write("],\"title\":" as StaticString)
-        write(json: process.title)
+        json.field("program", process.programName)
+        json.fields(called: process)
+        json.field("start_ns", node.start)
+        json.field("duration_ns", node.duration)
+        json.field("calls", node.calls)
+        json.field("threads", process.threads.count)
     }
 }

@@ -138,48 +138,49 @@ public struct TuneReport: Report {
     // MARK: JSON
 
     private func writeJSON(to writer: ByteWriter) {
-        writer.write("{\"times\":\"\(tuning.cost == nil ? "raw" : "corrected")\"")
-        writer.write(",\"cost_per_call_ns\":\(CountText.fixed(costPerCall, 1)),\"cost_is_measured\":\(isMeasured)")
-        for (name, calls, bytes) in [("before", tuning.all.calls, bytes), ("after", callsLeft, bytesLeft)] {
-            writer.write(",\"\(name)\":{\"calls\":\(calls),\"cost_ns\":\(cost(calls)),\"bytes\":\(bytes)}")
+        let json = writer.json
+        func write(_ name: StaticString, _ calls: UInt64, _ bytes: UInt64) {
+            json.object(name) {
+                json.field("calls", calls)
+                json.field("cost_ns", cost(calls))
+                json.field("bytes", bytes)
+            }
         }
-        writer.write(",\"kept_total_percent\":\(hundredths(tuning.keptPercent))")
-        writer.write(",\"kept_self_percent\":\(hundredths(tuning.keptSelfPercent)),\"exclude\":[")
-        for (index, exclusion) in tuning.exclusions.enumerated() where !writer.isClosed {
-            writer.write(index == 0 ? "\n{\"pattern\":" : ",\n{\"pattern\":" as StaticString)
-            writer.write(json: exclusion.pattern)
-            for (key, texts) in [("others", exclusion.others), ("functions", exclusion.names)] {
-                writer.write(",\"\(key)\":[")
-                for (position, text) in texts.enumerated() {
-                    if position > 0 { writer.write(byte: UInt8(ascii: ",")) }
-                    writer.write(json: text)
+        json.document {
+            json.field("times", tuning.cost == nil ? "raw" : "corrected")
+            json.field("cost_per_call_ns", raw: CountText.fixed(costPerCall, 1))
+            json.field("cost_is_measured", isMeasured)
+            write("before", tuning.all.calls, bytes)
+            write("after", callsLeft, bytesLeft)
+            json.field("kept_total_percent", raw: hundredths(tuning.keptPercent))
+            json.field("kept_self_percent", raw: hundredths(tuning.keptSelfPercent))
+            json.objects("exclude", tuning.exclusions, .each) { exclusion in
+                json.field("pattern", exclusion.pattern)
+                json.field("others", exclusion.others)
+                json.field("functions", exclusion.names)
+                json.field("system_headers", exclusion.isOfSystemHeaders)
+                json.field("calls", exclusion.sums.calls)
+                json.field("total_ns", exclusion.sums.total)
+                json.field("self_ns", exclusion.sums.selfTime)
+            }
+            json.name("further")
+            if let further = tuning.further {
+                json.object {
+                    json.field("keep_percent", further.keep)
+                    json.objects("exclude", further.patterns) { pattern, calls in
+                        json.field("pattern", pattern)
+                        json.field("calls", calls)
+                    }
                 }
-                writer.write(byte: UInt8(ascii: "]"))
+            } else {
+                json.null()
             }
-            let sums = exclusion.sums
-            writer.write(",\"system_headers\":\(exclusion.isOfSystemHeaders)")
-            writer.write(",\"calls\":\(sums.calls),\"total_ns\":\(sums.total),\"self_ns\":\(sums.selfTime)}")
-        }
-        writer.write("],\"further\":" as StaticString)
-        if let further = tuning.further {
-            writer.write("{\"keep_percent\":\(further.keep),\"exclude\":[")
-            for (index, (pattern, calls)) in further.patterns.enumerated() where !writer.isClosed {
-                writer.write(index == 0 ? "{\"pattern\":" : ",{\"pattern\":" as StaticString)
-                writer.write(json: pattern)
-                writer.write(",\"calls\":\(calls)}")
+            json.field("swift_functions", tuning.swiftFunctions)
+            json.objects("kept", tuning.obstacles, .each) { obstacle in
+                json.field("pattern", obstacle.pattern)
+                json.field("calls", obstacle.calls)
+                json.field("because_of", obstacle.name)
             }
-            writer.write("]}" as StaticString)
-        } else {
-            writer.write("null" as StaticString)
         }
-        writer.write(",\"swift_functions\":\(tuning.swiftFunctions),\"kept\":[")
-        for (index, obstacle) in tuning.obstacles.enumerated() where !writer.isClosed {
-            writer.write(index == 0 ? "\n{\"pattern\":" : ",\n{\"pattern\":" as StaticString)
-            writer.write(json: obstacle.pattern)
-            writer.write(",\"calls\":\(obstacle.calls),\"because_of\":")
-            writer.write(json: obstacle.name)
-            writer.write(byte: UInt8(ascii: "}"))
-        }
-        writer.write("]}\n" as StaticString)
     }
 }

@@ -162,55 +162,46 @@ public struct UnusedReport: Report {
     // MARK: JSON
 
     private func writeJSON(to writer: ByteWriter) {
-        writer.write("{\"runs\":\(unused.runs),\"unknown\":\(unused.unknown)")
-        for (name, sums) in [("unused", unused.unused), ("all", unused.all)] {
-            writer.write(",\"\(name)\":")
-            write(sums, to: writer)
-        }
-        writer.write(",\n\"functions\":[" as StaticString)
-        for (index, function) in unused.functions.enumerated() where !writer.isClosed {
-            writer.write(index == 0 ? "\n" : ",\n" as StaticString)
-            write(function, to: writer)
-        }
-        writer.write("]" as StaticString)
-        for group in UnusedFunctions.Group.allCases where group != .function {
-            writer.write(",\n\"\(group.rawValue)s\":[")
-            for (index, row) in unused.rows(by: group).enumerated() where !writer.isClosed {
-                writer.write(index == 0 ? "\n{\"\(group.rawValue)\":" : ",\n{\"\(group.rawValue)\":")
-                writer.write(json: row.place)
-                writer.write(",\"unused\":" as StaticString)
-                write(row.unused, to: writer)
-                writer.write(",\"all\":" as StaticString)
-                write(row.all, to: writer)
-                writer.write(byte: UInt8(ascii: "}"))
+        let json = writer.json
+        json.document {
+            json.field("runs", unused.runs)
+            json.field("unknown", unused.unknown)
+            write("unused", unused.unused, json)
+            write("all", unused.all, json)
+            json.line().objects("functions", unused.functions, .each) { writeFields(of: $0, json) }
+            for group in UnusedFunctions.Group.allCases where group != .function {
+                json.line().name(of: "\(group.rawValue)s")
+                json.objects(unused.rows(by: group), .each) { row in
+                    json.name(of: group.rawValue)
+                    json.value(row.place)
+                    write("unused", row.unused, json)
+                    write("all", row.all, json)
+                }
             }
-            writer.write("]" as StaticString)
         }
-        writer.write("}\n" as StaticString)
     }
 
-    private func write(_ sums: UnusedFunctions.Sums, to writer: ByteWriter) {
-        writer.write("{\"functions\":\(sums.functions),\"bytes\":\(sums.bytes),\"lines\":\(sums.lines)}")
+    private func write(_ name: StaticString, _ sums: UnusedFunctions.Sums, _ json: JSONWriter) {
+        json.object(name) {
+            json.field("functions", sums.functions)
+            json.field("bytes", sums.bytes)
+            json.field("lines", sums.lines)
+        }
     }
 
-    private func write(_ function: DefinedFunction, to writer: ByteWriter) {
-        writer.write("{\"name\":" as StaticString)
-        writer.write(json: function.name)
-        writer.write(",\"linkage_name\":" as StaticString)
-        writer.write(json: function.linkageName)
-        writer.write(",\"module\":" as StaticString)
-        writer.write(json: function.module)
-        writer.write(",\"file\":" as StaticString)
-        writer.write(json: function.file)
-        writer.write(",\"line\":\(function.file == nil ? "null" : String(function.line)),\"bytes\":\(function.bytes)")
-        writer.write(
-            ",\"lines\":\(function.lineCount),\"runs\":\(function.runs),\"verify\":\(function.needsVerification)")
-        writer.write(",\"callers\":[" as StaticString)
-        for (index, caller) in function.hiddenCallers.enumerated() {
-            if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
-            writer.write(json: caller)
-        }
-        writer.write("],\"inlined\":\(function.isInlined),\"unreachable\":\(function.isUnreachable)}")
+    private func writeFields(of function: DefinedFunction, _ json: JSONWriter) {
+        json.field("name", function.name)
+        json.field("linkage_name", function.linkageName)
+        json.field("module", function.module)
+        json.field("file", function.file)
+        json.field("line", function.file == nil ? nil : function.line)
+        json.field("bytes", function.bytes)
+        json.field("lines", function.lineCount)
+        json.field("runs", function.runs)
+        json.field("verify", function.needsVerification)
+        json.field("callers", function.hiddenCallers)
+        json.field("inlined", function.isInlined)
+        json.field("unreachable", function.isUnreachable)
     }
 
     // MARK: CSV

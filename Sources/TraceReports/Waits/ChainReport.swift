@@ -120,58 +120,52 @@ public struct ChainReport: Report {
     // MARK: JSON
 
     private func writeJSON(to writer: ByteWriter) {
-        let tid = waits.threads[chain.thread].tid
-        writer.write("{\"thread\":\(tid),\"from_ns\":\(chain.begin),\"to_ns\":\(chain.end),\"links\":[")
-        for (index, row) in rows.enumerated() where !writer.isClosed {
-            writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
-            writer.write("\"thread\":\(waits.threads[row.thread].tid),")
-            writer.write("\"from_ns\":\(row.begin),\"to_ns\":\(row.end),")
-            let others = row.others
-            writer.write("\"times\":\(row.sums[row.subject]?.count ?? 1),\"ran_ns\":\(row.ran),")
-            writer.write("\"cpu_wait_ns\":\(row.wantedCPU.time),\"other_waits_ns\":\(others.time),")
-            switch chain.links[row.link].kind {
-            case .waited(let wait) where row.subject != .ran: write("waited", waits.waits[wait], to: writer)
-            case .ran, .waited:
-                writer.write("\"what\":\"ran\",\"function\":" as StaticString)
-                writer.write(json: row.longest.map { functions[$0].name })
-            case .woken(let wait): write("woken", waits.waits[wait], to: writer)
-            case .began(let origin):
-                writer.write("\"what\":\"began\",\"by\":\(waits.threads[origin.thread].tid),")
-                write(path: origin.path, to: writer)
-            case .unknown: writer.write("\"what\":\"unknown\"" as StaticString)
+        let json = writer.json
+        json.document {
+            json.field("thread", waits.threads[chain.thread].tid)
+            json.field("from_ns", chain.begin)
+            json.field("to_ns", chain.end)
+            json.objects("links", rows, .each) { row in
+                json.field("thread", waits.threads[row.thread].tid)
+                json.field("from_ns", row.begin)
+                json.field("to_ns", row.end)
+                json.field("times", row.sums[row.subject]?.count ?? 1)
+                json.field("ran_ns", row.ran)
+                json.field("cpu_wait_ns", row.wantedCPU.time)
+                json.field("other_waits_ns", row.others.time)
+                switch chain.links[row.link].kind {
+                case .waited(let wait) where row.subject != .ran: writeFields("waited", waits.waits[wait], json)
+                case .ran, .waited:
+                    json.field("what", "ran")
+                    json.field("function", row.longest.map { functions[$0].name })
+                case .woken(let wait): writeFields("woken", waits.waits[wait], json)
+                case .began(let origin):
+                    json.field("what", "began")
+                    json.field("by", waits.threads[origin.thread].tid)
+                    json.field("path", names.path(origin.path))
+                case .unknown: json.field("what", "unknown")
+                }
             }
-            writer.write("}" as StaticString)
+            json.line().objects("functions", times.shares, .each) { share in
+                json.field("name", functions[share.function].name)
+                json.field("time_ns", share.total)
+                json.field("self_ns", share.own)
+                json.field("share", (self.share(share.total) * 10000).rounded() / 10000)
+            }
+            if let without = path.without {
+                let inside = min(times.inside, total)
+                json.line().object("without") {
+                    json.field("function", without)
+                    json.field("time_ns", inside)
+                    json.field("earliest_end_ns", chain.end &- inside)
+                }
+            }
         }
-        writer.write("],\n\"functions\":[" as StaticString)
-        for (index, share) in times.shares.enumerated() where !writer.isClosed {
-            writer.write(index == 0 ? "\n{\"name\":" : ",\n{\"name\":" as StaticString)
-            writer.write(json: functions[share.function].name)
-            let part = (self.share(share.total) * 10000).rounded() / 10000
-            writer.write(",\"time_ns\":\(share.total),\"self_ns\":\(share.own),\"share\":\(part)}")
-        }
-        writer.write("]" as StaticString)
-        if let without = path.without {
-            writer.write(",\n\"without\":{\"function\":" as StaticString)
-            writer.write(json: without)
-            let inside = min(times.inside, total)
-            writer.write(",\"time_ns\":\(inside),\"earliest_end_ns\":\(chain.end &- inside)}")
-        }
-        writer.write("}\n" as StaticString)
     }
 
-    private func write(_ what: String, _ wait: Wait, to writer: ByteWriter) {
-        writer.write("\"what\":\"\(what)\",")
-        names.write(wait.kind, wait.object, wait.descriptor, wait.name, of: wait.thread, to: writer)
-        writer.write("," as StaticString)
-        write(path: wait.path, to: writer)
-    }
-
-    private func write(path: Int32, to writer: ByteWriter) {
-        writer.write("\"path\":[" as StaticString)
-        for (index, name) in names.path(path).enumerated() {
-            if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
-            writer.write(json: name)
-        }
-        writer.write("]" as StaticString)
+    private func writeFields(_ what: String, _ wait: Wait, _ json: JSONWriter) {
+        json.field("what", what)
+        names.writeFields(wait.kind, wait.object, wait.descriptor, wait.name, of: wait.thread, json)
+        json.field("path", names.path(wait.path))
     }
 }

@@ -56,30 +56,31 @@ struct LockReport {
 
     // MARK: JSON
 
-    /// The member `locks`, with no comma before it.
-    func writeJSON(to writer: ByteWriter) {
-        writer.write("\"locks\":[" as StaticString)
-        for (index, row) in rows.prefix(limit).enumerated() where !writer.isClosed {
-            writer.write(index == 0 ? "\n{\"object\":" : ",\n{\"object\":" as StaticString)
-            writer.write(json: object(row))
-            writer.write(
-                ",\"waits\":\(row.waits),\"waited_ns\":\(row.waited),\"held\":{\"calls\":\(row.calls),"
-                    + "\"unknown\":\(row.unknown),\"total_ns\":\(row.held),\"max_ns\":\(row.longest)},\"holders\":[")
-            for (position, holder) in row.holders.enumerated() {
-                if position > 0 { writer.write(byte: UInt8(ascii: ",")) }
-                writer.write("{\"thread\":\(names.waits.threads[holder.thread].tid),\"path\":[")
-                for (place, name) in names.path(holder.path).enumerated() {
-                    if place > 0 { writer.write(byte: UInt8(ascii: ",")) }
-                    writer.write(json: name)
-                }
-                writer.write(
-                    "],\"calls\":\(holder.calls),\"total_ns\":\(holder.total),\"max_ns\":\(holder.longest)}")
+    func writeFields(_ json: JSONWriter) {
+        json.objects("locks", rows.prefix(limit), .each) { row in
+            json.field("object", object(row))
+            json.field("waits", row.waits)
+            json.field("waited_ns", row.waited)
+            json.object("held") {
+                json.field("calls", row.calls)
+                json.field("unknown", row.unknown)
+                json.field("total_ns", row.held)
+                json.field("max_ns", row.longest)
             }
-            let convoy = row.convoy
-            writer.write(
-                "],\"convoy\":{\"from_ns\":\(convoy.begin),\"time_ns\":\(convoy.end &- convoy.begin),"
-                    + "\"waits\":\(convoy.waits),\"threads\":\(convoy.threads),\"most\":\(convoy.most)}}")
+            json.objects("holders", row.holders) { holder in
+                json.field("thread", names.waits.threads[holder.thread].tid)
+                json.field("path", names.path(holder.path))
+                json.field("calls", holder.calls)
+                json.field("total_ns", holder.total)
+                json.field("max_ns", holder.longest)
+            }
+            json.object("convoy") {
+                json.field("from_ns", row.convoy.begin)
+                json.field("time_ns", row.convoy.end &- row.convoy.begin)
+                json.field("waits", row.convoy.waits)
+                json.field("threads", row.convoy.threads)
+                json.field("most", row.convoy.most)
+            }
         }
-        writer.write("]" as StaticString)
     }
 }

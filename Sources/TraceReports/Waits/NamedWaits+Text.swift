@@ -34,16 +34,13 @@ extension NamedWaits {
         return (object.hasPrefix(kind.name + " ") ? object : "\(kind.name) \(object)") + file
     }
 
-    /// The same as members of a JSON object.
-    func write(
-        _ kind: Wait.Kind, _ object: UInt64, _ descriptor: Int16, _ name: UInt32, of thread: Int, to writer: ByteWriter
+    /// Writes the same as members of a JSON object.
+    func writeFields(
+        _ kind: Wait.Kind, _ object: UInt64, _ descriptor: Int16, _ name: UInt32, of thread: Int, _ json: JSONWriter
     ) {
-        writer.write("\"kind\":" as StaticString)
-        writer.write(json: kind.name)
-        writer.write(",\"object\":" as StaticString)
-        writer.write(json: self.object(kind, object, descriptor, of: thread))
-        writer.write(",\"file\":" as StaticString)
-        writer.write(json: file(name, of: thread))
+        json.field("kind", kind.name)
+        json.field("object", self.object(kind, object, descriptor, of: thread))
+        json.field("file", file(name, of: thread))
     }
 
     /// What a wait was for, in a sentence: its kind, and the object if that has a name.

@@ -130,61 +130,46 @@ public struct WaitsReport: Report {
     // MARK: JSON
 
     private func writeJSON(to writer: ByteWriter) {
-        writer.write("{\"waits\":[" as StaticString)
-        for (index, row) in rows.prefix(limit).enumerated() where !writer.isClosed {
-            writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
-            names.write(row.kind, row.object, row.descriptor, row.name, of: row.thread, to: writer)
-            writer.write(
-                ",\"calls\":\(row.calls),\"total_ns\":\(row.total),\"max_ns\":\(row.longest),\"p50_ns\":\(row.p50),"
-                    + "\"p99_ns\":\(row.p99),\"path\":")
-            write(path: row.path, to: writer)
-            writer.write(",\"wakers\":[" as StaticString)
-            for (position, waker) in row.wakers.enumerated() {
-                if position > 0 { writer.write(byte: UInt8(ascii: ",")) }
-                writer.write("{\"thread\":\(waits.threads[waker.thread].tid),\"path\":")
-                write(path: waker.path, to: writer)
-                let share = row.total > 0 ? Double(waker.time) / Double(row.total) : 0
-                writer.write(
-                    ",\"at_end\":\(waker.isEnd),\"calls\":\(waker.calls),\"share\":\((share * 10000).rounded() / 10000)}"
-                )
+        let json = writer.json
+        json.document {
+            json.objects("waits", rows.prefix(limit), .each) { row in
+                names.writeFields(row.kind, row.object, row.descriptor, row.name, of: row.thread, json)
+                json.field("calls", row.calls)
+                json.field("total_ns", row.total)
+                json.field("max_ns", row.longest)
+                json.field("p50_ns", row.p50)
+                json.field("p99_ns", row.p99)
+                json.field("path", names.path(row.path))
+                json.objects("wakers", row.wakers) { waker in
+                    let share = row.total > 0 ? Double(waker.time) / Double(row.total) : 0
+                    json.field("thread", waits.threads[waker.thread].tid)
+                    json.field("path", names.path(waker.path))
+                    json.field("at_end", waker.isEnd)
+                    json.field("calls", waker.calls)
+                    json.field("share", (share * 10000).rounded() / 10000)
+                }
             }
-            writer.write("]}" as StaticString)
+            if longest != nil { writeLongest(json) }
+            locks.writeFields(json.line())
+            json.field("most_runnable", waits.mostRunnable)
+            json.field("processors", sums.processors)
         }
-        writer.write("]" as StaticString)
-        if longest != nil { writeLongestJSON(to: writer) }
-        writer.write(",\n" as StaticString)
-        locks.writeJSON(to: writer)
-        writer.write(",\"most_runnable\":\(waits.mostRunnable),\"processors\":")
-        writer.write(sums.processors.map { "\($0)" } ?? "null")
-        writer.write("}\n" as StaticString)
     }
 
-    private func writeLongestJSON(to writer: ByteWriter) {
-        writer.write(",\"longest\":[" as StaticString)
-        for (index, wait) in sums.longest(longest ?? 0).enumerated() {
-            writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
-            names.write(wait.kind, wait.object, wait.descriptor, wait.name, of: wait.thread, to: writer)
-            writer.write(
-                ",\"thread\":\(waits.threads[wait.thread].tid),\"start_ns\":\(wait.begin),\"time_ns\":\(wait.time),\"path\":"
-            )
-            write(path: wait.path, to: writer)
+    private func writeLongest(_ json: JSONWriter) {
+        json.objects("longest", sums.longest(longest ?? 0), .each) { wait in
+            names.writeFields(wait.kind, wait.object, wait.descriptor, wait.name, of: wait.thread, json)
+            json.field("thread", waits.threads[wait.thread].tid)
+            json.field("start_ns", wait.begin)
+            json.field("time_ns", wait.time)
+            json.field("path", names.path(wait.path))
             if let wake = wait.wake.map({ waits.wakes[$0] }) {
-                writer.write(
-                    ",\"waker\":{\"thread\":\(waits.threads[wake.thread].tid),\"moment_ns\":\(wake.moment),\"path\":")
-                write(path: wake.path, to: writer)
-                writer.write("}" as StaticString)
+                json.object("waker") {
+                    json.field("thread", waits.threads[wake.thread].tid)
+                    json.field("moment_ns", wake.moment)
+                    json.field("path", names.path(wake.path))
+                }
             }
-            writer.write("}" as StaticString)
         }
-        writer.write("]" as StaticString)
-    }
-
-    private func write(path: Int32, to writer: ByteWriter) {
-        writer.write(byte: UInt8(ascii: "["))
-        for (index, name) in names.path(path).enumerated() {
-            if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
-            writer.write(json: name)
-        }
-        writer.write(byte: UInt8(ascii: "]"))
     }
 }

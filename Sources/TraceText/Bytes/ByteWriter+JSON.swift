@@ -1,13 +1,60 @@
+public import Glibc
+
 extension ByteWriter {
-    /// Writes names and texts as one object, in their order.
-    public func write(jsonObject members: [(name: String, value: String)]) {
-        write(byte: UInt8(ascii: "{"))
-        for (index, member) in members.enumerated() {
-            if index > 0 { write(byte: UInt8(ascii: ",")) }
-            write(json: member.name)
-            write(byte: UInt8(ascii: ":"))
-            write(json: member.value)
+    /// What writes JSON by this.
+    @inlinable public var json: JSONWriter { JSONWriter(self) }
+
+    /// Writes `text` as a JSON string, quotes included (RFC 8259, section 7).
+    ///
+    /// - Parameter isEmbedded: whether it may stand inside a script element and a CDATA section, because it ends neither.
+    public func write(json text: String, isEmbedded: Bool = false) {
+        var text = text
+        write(byte: UInt8(ascii: "\""))
+        text.withUTF8 { text in
+            let bytes = UnsafeRawBufferPointer(text)
+            var written = 0
+            for (index, byte) in bytes.enumerated() {
+                switch byte {
+                case 0..<0x20, UInt8(ascii: "\""), UInt8(ascii: "\\"): break
+                case UInt8(ascii: "<") where isEmbedded, UInt8(ascii: ">") where isEmbedded: break
+                default: continue
+                }
+                write(UnsafeRawBufferPointer(rebasing: bytes[written..<index]))
+                write(escaped: byte)
+                written = index + 1
+            }
+            write(UnsafeRawBufferPointer(rebasing: bytes[written...]))
         }
-        write(byte: UInt8(ascii: "}"))
+        write(byte: UInt8(ascii: "\""))
+    }
+
+    private func write(escaped byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): write("\\\"" as StaticString)
+        case UInt8(ascii: "\\"): write("\\\\" as StaticString)
+        case 0x0a: write("\\n" as StaticString)
+        case 0x09: write("\\t" as StaticString)
+        default:
+            write("\\u00" as StaticString)
+            for digit in [byte >> 4, byte & 15] {
+                write(byte: digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10))
+            }
+        }
+    }
+
+    /// Writes a name as that of a JSON member, quotes and colon included.
+    ///
+    /// - Parameter name: at most 60 bytes, and none that JSON escapes.
+    @inlinable @inline(__always)
+    func write(jsonName name: StaticString) {
+        name.withUTF8Buffer { name in
+            reserve(name.count + 3)
+            let start = buffer + filled.pointee
+            start[0] = UInt8(ascii: "\"")
+            memcpy(start + 1, name.baseAddress!, name.count)
+            start[name.count + 1] = UInt8(ascii: "\"")
+            start[name.count + 2] = UInt8(ascii: ":")
+            filled.pointee += name.count + 3
+        }
     }
 }

@@ -8,6 +8,7 @@ public final class ByteWriter {
     /// Takes bytes; returns false when it will take no more.
     public typealias Flush = (UnsafeRawBufferPointer) -> Bool
 
+    /// The byte before its first is the last that was handed on, or 0.
     @usableFromInline let buffer: UnsafeMutablePointer<UInt8>
     @usableFromInline let capacity: Int
     /// The number of bytes in `buffer`. It has memory of its own, because the compiler would check accesses to a
@@ -20,14 +21,15 @@ public final class ByteWriter {
     /// - Parameter capacity: bytes kept before they are handed on.
     public init(capacity: Int = 1 << 16, flush: @escaping Flush) {
         self.capacity = max(capacity, 64)
-        buffer = .allocate(capacity: self.capacity)
+        buffer = .allocate(capacity: self.capacity + 1) + 1
+        buffer[-1] = 0
         filled = .allocate(capacity: 1)
         filled.initialize(to: 0)
         take = flush
     }
 
     deinit {
-        buffer.deallocate()
+        (buffer - 1).deallocate()
         filled.deallocate()
     }
 
@@ -38,7 +40,12 @@ public final class ByteWriter {
 
     @usableFromInline func hand(_ bytes: UnsafeRawBufferPointer) {
         if !isClosed, !take(bytes) { isClosed = true }
+        if let last = bytes.last { buffer[-1] = last }
     }
+
+    /// The byte that was written last; 0 before the first.
+    @inlinable @inline(__always)
+    var last: UInt8 { buffer[filled.pointee - 1] }
 
     /// Makes room for `size` bytes, at most 64.
     @inlinable @inline(__always)
@@ -105,32 +112,5 @@ public final class ByteWriter {
             buffer[filled.pointee + index] = nibble + (nibble < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
         }
         filled.pointee += digits
-    }
-
-    /// Writes `text` as a JSON string, quotes included (RFC 8259, section 7).
-    public func write(json text: String) {
-        var text = text
-        write(byte: UInt8(ascii: "\""))
-        text.withUTF8 { bytes in
-            for byte in bytes {
-                switch byte {
-                case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                    write(byte: UInt8(ascii: "\\"))
-                    write(byte: byte)
-                case 0x0a: write("\\n" as StaticString)
-                case 0x09: write("\\t" as StaticString)
-                case 0..<0x20:
-                    write(byte < 0x10 ? "\\u000" : "\\u001" as StaticString)
-                    write(byte: "0123456789abcdef".utf8.dropFirst(Int(byte & 15)).first!)
-                default: write(byte: byte)
-                }
-            }
-        }
-        write(byte: UInt8(ascii: "\""))
-    }
-
-    /// Writes `text` as a JSON string, or null.
-    public func write(json text: String?) {
-        if let text { write(json: text) } else { write("null" as StaticString) }
     }
 }

@@ -1,9 +1,7 @@
-internal import TraceText
-
 extension ByteWriter {
     /// Writes a field of comma-separated values, in quotes where it needs them (RFC 4180).
-    func write(csv field: String) {
-        guard field.utf8.contains(where: { [UInt8(ascii: ","), UInt8(ascii: "\""), 10, 13].contains($0) }) else {
+    public func write(csv field: String) {
+        guard field.utf8.contains(where: { ",\"\n\r".utf8.contains($0) }) else {
             write(field)
             return
         }
