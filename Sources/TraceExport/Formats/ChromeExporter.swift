@@ -96,7 +96,7 @@ private struct ChromeTracks: TrackWriter {
     ///
     /// - Parameter time: in ns, and written in µs, the format's unit, with ns as decimals.
     private func begin(_ phase: StaticString, at time: UInt64? = nil) {
-        json.line().beginObject()
+        json.beginObject(.each)
         json.field("ph", phase)
         json.field("pid", pid)
         json.field("tid", tid)

@@ -47,7 +47,7 @@ private struct SpeedscopeTracks: TrackWriter {
 
     mutating func begin(_ track: Track) {
         hasEvent = false
-        json.line().beginObject()
+        json.beginObject(.each)
         json.field("type", "evented")
         json.field("name", "\(track.process.programName) \(track.process.pid) · \(track.ownName)")
         json.field("unit", "nanoseconds")
@@ -68,7 +68,7 @@ private struct SpeedscopeTracks: TrackWriter {
         if !hasEvent { start = time }
         hasEvent = true
         end = time
-        json.line().beginObject()
+        json.beginObject(.each)
         json.field("type", type)
         json.field("frame", frame)
         json.field("at", time)

@@ -38,8 +38,7 @@ public struct GraphJSON {
             // Ends the lists and objects of the paths that this one is not below.
             close(depth - Int(path.depth) + 1)
             depth = Int(path.depth)
-            json.separate(.allButFirst)
-            json.beginObject()
+            json.beginObject(.allButFirst)
             writeFields(of: path, tree.functions[path.function])
             json.beginArray("children")
         }

@@ -215,8 +215,7 @@ public struct ProcessTreeReport {
                     json.endObject()
                     continue
                 }
-                json.separate(.allButFirst)
-                json.beginObject()
+                json.beginObject(.allButFirst)
                 writeFields(of: tree.nodes[index], json)
                 json.beginArray("children")
                 pending.append((index, true))

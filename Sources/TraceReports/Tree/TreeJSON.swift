@@ -134,8 +134,7 @@ public struct TreeJSON: TreeVisitor {
     }
 
     private func open() {
-        json.separate(.allButFirst)
-        json.beginObject()
+        json.beginObject(.allButFirst)
     }
 
     private func close() {

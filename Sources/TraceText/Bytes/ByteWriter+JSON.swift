@@ -44,17 +44,36 @@ extension ByteWriter {
 
     /// Writes a name as that of a JSON member, quotes and colon included.
     ///
-    /// - Parameter name: at most 60 bytes, and none that JSON escapes.
+    /// - Parameters:
+    ///   - name: at most 60 bytes, and none that JSON escapes.
+    ///   - isSeparated: whether a comma is between it and what stands before it.
     @inlinable @inline(__always)
-    func write(jsonName name: StaticString) {
+    func write(jsonName name: StaticString, isSeparated: Bool) {
         name.withUTF8Buffer { name in
-            reserve(name.count + 3)
-            let start = buffer + filled.pointee
-            start[0] = UInt8(ascii: "\"")
-            memcpy(start + 1, name.baseAddress!, name.count)
-            start[name.count + 1] = UInt8(ascii: "\"")
-            start[name.count + 2] = UInt8(ascii: ":")
-            filled.pointee += name.count + 3
+            reserve(name.count + 4)
+            var end = buffer + filled.pointee
+            end[0] = UInt8(ascii: ",")
+            end += isSeparated ? 1 : 0
+            end[0] = UInt8(ascii: "\"")
+            memcpy(end + 1, name.baseAddress!, name.count)
+            end[name.count + 1] = UInt8(ascii: "\"")
+            end[name.count + 2] = UInt8(ascii: ":")
+            filled.pointee = end - buffer + name.count + 3
+        }
+    }
+
+    /// Writes `text`, and a comma before it if it is separated from what stands before it.
+    ///
+    /// - Parameter text: at most 60 bytes.
+    @inlinable @inline(__always)
+    func write(json text: StaticString, isSeparated: Bool) {
+        text.withUTF8Buffer { text in
+            reserve(text.count + 1)
+            var end = buffer + filled.pointee
+            end[0] = UInt8(ascii: ",")
+            end += isSeparated ? 1 : 0
+            memcpy(end, text.baseAddress!, text.count)
+            filled.pointee = end - buffer + text.count
         }
     }
 }

@@ -102,15 +102,19 @@ public final class ByteWriter {
         filled.pointee += digits
     }
 
-    /// Writes `number` as 0x and lower-case hexadecimal digits.
-    public func write(hexadecimal number: UInt64) {
+    /// Writes `number` as 0x and lower-case hexadecimal digits, with `quote` before and behind it.
+    public func write(hexadecimal number: UInt64, quote: StaticString = "") {
+        reserve(18 + 2 * quote.utf8CodeUnitCount)
+        write(quote)
         write("0x" as StaticString)
-        reserve(16)
         let digits = max(1, (64 - number.leadingZeroBitCount + 3) / 4)
-        for index in 0..<digits {
-            let nibble = UInt8(truncatingIfNeeded: number >> UInt64(4 * (digits - 1 - index))) & 15
-            buffer[filled.pointee + index] = nibble + (nibble < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+        var rest = number
+        for index in stride(from: filled.pointee + digits - 1, through: filled.pointee, by: -1) {
+            let nibble = UInt8(truncatingIfNeeded: rest) & 15
+            buffer[index] = nibble + (nibble < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+            rest >>= 4
         }
         filled.pointee += digits
+        write(quote)
     }
 }

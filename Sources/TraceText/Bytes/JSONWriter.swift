@@ -34,8 +34,7 @@ public struct JSONWriter {
     /// Begins a line with what comes next.
     @inlinable @discardableResult
     public func line() -> JSONWriter {
-        separate()
-        bytes.write(byte: UInt8(ascii: "\n"))
+        bytes.write(json: "\n", isSeparated: isCommaDue)
         return self
     }
 
@@ -66,19 +65,19 @@ public struct JSONWriter {
     @inlinable public func null() { value(raw: "null") }
 
     @inlinable @inline(__always)
-    public func beginObject() {
-        separate()
-        bytes.write(byte: UInt8(ascii: "{"))
+    public func beginObject(_ lines: Lines = .none) {
+        switch lines {
+        case .none: bytes.write(json: "{", isSeparated: isCommaDue)
+        case .each: bytes.write(json: "\n{", isSeparated: isCommaDue)
+        case .allButFirst: bytes.write(isCommaDue ? ",\n{" : "{" as StaticString)
+        }
     }
 
     @inlinable @inline(__always)
     public func endObject() { bytes.write(byte: UInt8(ascii: "}")) }
 
     @inlinable @inline(__always)
-    public func beginArray() {
-        separate()
-        bytes.write(byte: UInt8(ascii: "["))
-    }
+    public func beginArray() { bytes.write(json: "[", isSeparated: isCommaDue) }
 
     @inlinable @inline(__always)
     public func endArray() { bytes.write(byte: UInt8(ascii: "]")) }
@@ -125,7 +124,13 @@ public struct JSONWriter {
     public func objects<Elements: Sequence>(
         _ elements: Elements, _ lines: Lines = .none, _ members: (Elements.Element) -> Void
     ) {
-        array(elements, lines) { element in object { members(element) } }
+        beginArray()
+        for element in elements where !bytes.isClosed {
+            beginObject(lines)
+            members(element)
+            endObject()
+        }
+        endArray()
     }
 
     // MARK: Members
@@ -134,10 +139,7 @@ public struct JSONWriter {
     ///
     /// - Parameter name: at most 60 bytes, and none that JSON escapes.
     @inlinable @inline(__always)
-    public func name(_ name: StaticString) {
-        separate()
-        bytes.write(jsonName: name)
-    }
+    public func name(_ name: StaticString) { bytes.write(jsonName: name, isSeparated: isCommaDue) }
 
     /// Writes a member's name that is known only now.
     @inlinable public func name(of text: String) {
@@ -159,9 +161,7 @@ public struct JSONWriter {
 
     @inlinable public func field(_ name: StaticString, hexadecimal number: UInt64) {
         self.name(name)
-        bytes.write(byte: UInt8(ascii: "\""))
-        bytes.write(hexadecimal: number)
-        bytes.write(byte: UInt8(ascii: "\""))
+        bytes.write(hexadecimal: number, quote: "\"")
     }
 
     @inlinable @inline(__always)
