@@ -95,7 +95,8 @@ let package = Package(
             name: "TraceFile", dependencies: ["CTraceFormat", "CTracePack", "CZstd", "TraceText"],
             swiftSettings: strict),
         .target(name: "TraceStatistics", swiftSettings: strict),
-        .target(name: "TraceAnalysis", dependencies: ["TraceFile", "TraceStatistics"], swiftSettings: strict),
+        .target(
+            name: "TraceAnalysis", dependencies: ["TraceFile", "TraceStatistics", "TraceText"], swiftSettings: strict),
         .target(
             name: "TraceFindings", dependencies: ["TraceFile", "TraceAnalysis", "TraceStatistics"],
             swiftSettings: strict),

@@ -1,4 +1,5 @@
 internal import TraceFile
+internal import TraceText
 
 extension KeptWriter {
     mutating func append(_ functions: FunctionTable) {
@@ -36,30 +37,20 @@ extension KeptWriter {
             append(thread.label.task.map { UInt64($0) + 1 } ?? 0)
             append(thread.label.name.utf8)
             for field in RowSums.keptFields { append(thread.sums[keyPath: field]) }
-            append(thread.durations.buckets)
-        }
-    }
-
-    /// Writes a histogram: the steps from bucket to bucket, doubled, with 1 added where a count other than 1 follows.
-    mutating func append(_ buckets: [(index: UInt16, count: UInt64)]) {
-        append(UInt64(buckets.count))
-        var last: UInt16 = 0
-        for (index, count) in buckets {
-            append(UInt64(index - last) << 1 | (count == 1 ? 0 : 1))
-            if count != 1 { append(count) }
-            last = index
+            append(thread.durations)
         }
     }
 
     mutating func append(histogramsOf tree: CallPathTree) {
         var counter = BucketCounter()
-        for path in tree.paths where path.sums.calls > 2 { append(counter.buckets(of: path, in: tree.histograms)) }
+        for path in tree.paths where path.sums.calls > 2 { append(counter.durations(of: path, in: tree.histograms)) }
     }
 
     /// Writes each path: how many levels up it is from where a callee of the path before would be, with its flags; its
     /// function, calls and times. What follows from there being one or two calls is left out.
     mutating func append(_ tree: CallPathTree) {
         var counter = BucketCounter()
+        var histogram: [UInt8] = []
         var open: [KeptCaller] = [KeptCaller()]
         append(UInt64(tree.paths.count))
         for path in tree.paths {
@@ -85,16 +76,12 @@ extension KeptWriter {
             append(sums.lastEnd &- sums.firstStart &- sums.maximum)
             open[depth].lastStart = sums.firstStart
             open.append(KeptCaller(lastStart: sums.firstStart))
-            if sums.calls > 2 { append(KeptWriter.size(of: counter.buckets(of: path, in: tree.histograms))) }
+            if sums.calls > 2 {
+                histogram.removeAll(keepingCapacity: true)
+                histogram.append(counter.durations(of: path, in: tree.histograms))
+                append(UInt64(histogram.count))
+            }
         }
-    }
-
-    /// The number of bytes that a histogram takes.
-    private static func size(of buckets: [(index: UInt16, count: UInt64)]) -> UInt64 {
-        var writer = KeptWriter { _ in }
-        writer.append(buckets)
-        _ = writer.finish()
-        return UInt64(writer.size)
     }
 }
 
@@ -151,9 +138,9 @@ private struct KeptFlags: OptionSet {
 private struct BucketCounter {
     private var reader = PercentileReader()
 
-    mutating func buckets(of path: CallPath, in source: HistogramStore) -> [(index: UInt16, count: UInt64)] {
+    mutating func durations(of path: CallPath, in source: HistogramStore) -> DurationCounts {
         reader.add(source, path.histogram, of: path.sums)
-        return reader.takeCounts(within: path.sums.minimum...path.sums.maximum).buckets
+        return reader.takeCounts(within: path.sums.minimum...path.sums.maximum)
     }
 }
 
@@ -172,7 +159,7 @@ extension RowSums {
 
 // MARK: Reading
 
-extension KeptReader {
+extension LEB128Reader {
     /// The ids in `functions` of all kept functions, or nil when two of them have become one.
     mutating func takeNames(_ functions: FunctionTable) -> [UInt32]? {
         var modules: [Int32] = []
@@ -226,18 +213,6 @@ extension KeptReader {
 
     private mutating func takeSums() -> RowSums {
         RowSums.keptFields.reduce(into: RowSums()) { $0[keyPath: $1] = take() }
-    }
-
-    private mutating func takeDurations() -> DurationCounts? {
-        var buckets: [(index: UInt16, count: UInt64)] = []
-        var bucket = 0
-        for _ in 0..<takeCount() {
-            let step = take()
-            guard step >> 1 < UInt64(Bucket.count - bucket) else { return nil }
-            bucket += Int(step >> 1)
-            buckets.append((UInt16(bucket), step & 1 == 0 ? 1 : take()))
-        }
-        return hasFailed ? nil : DurationCounts(buckets)
     }
 
     /// Paths whose functions have the ids `ids`; nil when what the bytes say of them cannot be true.

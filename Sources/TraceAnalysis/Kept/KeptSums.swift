@@ -1,4 +1,5 @@
 public import TraceFile
+internal import TraceText
 
 /// The sums of a finished recording as bytes of a file, in sections that are read one by one, so that a view of
 /// functions does not read the paths.
@@ -100,10 +101,10 @@ public struct KeptSums {
     }
 
     /// What `body` takes of a section; nil unless it takes all of it.
-    private func take<Result>(_ section: Section, _ body: (inout KeptReader) -> Result?) -> Result? {
+    private func take<Result>(_ section: Section, _ body: (inout LEB128Reader) -> Result?) -> Result? {
         guard let bytes = bytes(of: section) else { return nil }
         return bytes.withUnsafeBytes { bytes in
-            var reader = KeptReader(bytes)
+            var reader = LEB128Reader(bytes)
             let result = body(&reader)
             return reader.isAtEnd ? result : nil
         }

@@ -1,3 +1,5 @@
+internal import TraceText
+
 /// Writes one section of kept sums: numbers as LEB128, which takes a byte for each seven bits (DWARF 5, 7.6).
 struct KeptWriter {
     private var bytes: [UInt8] = []
@@ -15,18 +17,18 @@ struct KeptWriter {
 
     @inline(__always)
     mutating func append(_ value: UInt64) {
-        var rest = value
-        while rest >= 128 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 128)
-            rest >>= 7
-        }
-        bytes.append(UInt8(truncatingIfNeeded: rest))
+        bytes.append(leb128: value)
         if bytes.count >= KeptWriter.pieceSize { pass(KeptWriter.pieceSize) }
     }
 
     mutating func append(_ text: some Collection<UInt8>) {
         append(UInt64(text.count))
         for byte in text { append(byte: byte) }
+    }
+
+    mutating func append(_ durations: DurationCounts) {
+        bytes.append(durations)
+        while bytes.count >= KeptWriter.pieceSize { pass(KeptWriter.pieceSize) }
     }
 
     private mutating func append(byte: UInt8) {

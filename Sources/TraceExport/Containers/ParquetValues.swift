@@ -1,3 +1,5 @@
+internal import TraceText
+
 /// Values of one column in a group of rows.
 struct ParquetValues {
     private(set) var plain: [UInt8] = []
@@ -112,12 +114,7 @@ struct ParquetValues {
         let eights = (count + 7) / 8
         var bytes: [UInt8] = []
         bytes.reserveCapacity(eights * width + 5)
-        var header = UInt64(eights) << 1 | 1
-        while header >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: header) | 0x80)
-            header >>= 7
-        }
-        bytes.append(UInt8(header))
+        bytes.append(leb128: UInt64(eights) << 1 | 1)
         var bits: UInt64 = 0
         var filled = 0
         for index in 0..<(8 * eights) {

@@ -1,3 +1,5 @@
+internal import TraceText
+
 /// A struct under construction in Thrift's compact protocol
 /// (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md). Fields are added by ascending id.
 struct ThriftStruct {
@@ -14,23 +16,22 @@ struct ThriftStruct {
 
     mutating func add(_ id: UInt8, int32 value: Int32) {
         begin(id, Kind.int32)
-        ThriftStruct.append(zigzag: Int64(value), to: &content)
+        content.append(zigzag: Int64(value))
     }
 
     mutating func add(_ id: UInt8, int64 value: Int) {
         begin(id, Kind.int64)
-        ThriftStruct.append(zigzag: Int64(value), to: &content)
+        content.append(zigzag: Int64(value))
     }
 
     mutating func add(_ id: UInt8, _ text: String) {
         begin(id, Kind.binary)
-        ThriftStruct.append(text, to: &content)
+        content.append(counted: text.utf8)
     }
 
     mutating func add(_ id: UInt8, bytes: [UInt8]) {
         begin(id, Kind.binary)
-        ThriftStruct.append(UInt64(bytes.count), to: &content)
-        content += bytes
+        content.append(counted: bytes)
     }
 
     mutating func add(_ id: UInt8, _ value: ThriftStruct) {
@@ -45,12 +46,12 @@ struct ThriftStruct {
 
     mutating func add(_ id: UInt8, list values: [Int32]) {
         beginList(id, values.count, of: Kind.int32)
-        for value in values { ThriftStruct.append(zigzag: Int64(value), to: &content) }
+        for value in values { content.append(zigzag: Int64(value)) }
     }
 
     mutating func add(_ id: UInt8, list values: [String]) {
         beginList(id, values.count, of: Kind.binary)
-        for value in values { ThriftStruct.append(value, to: &content) }
+        for value in values { content.append(counted: value.utf8) }
     }
 
     private mutating func begin(_ id: UInt8, _ kind: UInt8) {
@@ -64,25 +65,7 @@ struct ThriftStruct {
             content.append(UInt8(count) << 4 | kind)
         } else {
             content.append(0xf0 | kind)
-            ThriftStruct.append(UInt64(count), to: &content)
+            content.append(leb128: UInt64(count))
         }
-    }
-
-    private static func append(_ text: String, to bytes: inout [UInt8]) {
-        append(UInt64(text.utf8.count), to: &bytes)
-        bytes += text.utf8
-    }
-
-    private static func append(zigzag value: Int64, to bytes: inout [UInt8]) {
-        append(UInt64(bitPattern: value << 1 ^ value >> 63), to: &bytes)
-    }
-
-    private static func append(_ value: UInt64, to bytes: inout [UInt8]) {
-        var rest = value
-        while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        bytes.append(UInt8(rest))
     }
 }

@@ -19,14 +19,9 @@ struct PprofExporter: Exporter {
         source.forEachGroup { _, tree in
             size.add(
                 tree, minTotal: source.filter.minCost, remainder: sample, row: { _ in sample },
-                nameBytes: { PprofExporter.bytes(ofNumber: UInt64($0) + 1) })
+                nameBytes: { UInt64((UInt64($0) + 1).leb128Size) })
         }
         return size.refusal(isCompressed: true)
-    }
-
-    /// The size of a protobuf varint in bytes: one for each seven bits.
-    private static func bytes(ofNumber number: UInt64) -> UInt64 {
-        UInt64(max(1, (64 - number.leadingZeroBitCount + 6) / 7))
     }
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {

@@ -1,4 +1,5 @@
 internal import TraceAnalysis
+internal import TraceText
 
 /// What has been written of a session: the sums so far, of which the next files have the difference, and the files themselves.
 ///
@@ -20,33 +21,23 @@ public struct FleetState: Sendable, Equatable {
     /// - Complexity: O(n log n) in the number of paths.
     public var bytes: [UInt8] {
         var bytes = FleetState.magic
-        func append(_ value: UInt64) {
-            var rest = value
-            while rest >= 128 {
-                bytes.append(UInt8(truncatingIfNeeded: rest) | 128)
-                rest >>= 7
-            }
-            bytes.append(UInt8(rest))
-        }
-        func append(signed value: Int64) { append(UInt64(bitPattern: value << 1 ^ value >> 63)) }
-        append(UInt64(part))
-        append(time)
-        append(UInt64(files.count))
-        for file in files {
-            append(UInt64(file.utf8.count))
-            bytes += file.utf8
-        }
-        append(UInt64(sums.count))
+        bytes.append(leb128: UInt64(part))
+        bytes.append(leb128: time)
+        bytes.append(leb128: UInt64(files.count))
+        for file in files { bytes.append(counted: file.utf8) }
+        bytes.append(leb128: UInt64(sums.count))
         for (id, sums) in sums.sorted(by: { $0.key < $1.key }) {
-            append(id)
-            for number in [sums.calls, sums.total, sums.selfTime, sums.running, sums.blocked] { append(signed: number) }
+            bytes.append(leb128: id)
+            for number in [sums.calls, sums.total, sums.selfTime, sums.running, sums.blocked] {
+                bytes.append(zigzag: number)
+            }
             // One more than the number, or 0 for none.
-            append(sums.minimum.map { $0 &+ 1 } ?? 0)
-            append(sums.maximum.map { $0 &+ 1 } ?? 0)
-            append(UInt64(sums.durations.count))
+            bytes.append(leb128: sums.minimum.map { $0 &+ 1 } ?? 0)
+            bytes.append(leb128: sums.maximum.map { $0 &+ 1 } ?? 0)
+            bytes.append(leb128: UInt64(sums.durations.count))
             for duration in sums.durations {
-                append(UInt64(duration.bucket))
-                append(signed: duration.calls)
+                bytes.append(leb128: UInt64(duration.bucket))
+                bytes.append(zigzag: duration.calls)
             }
         }
         let hash = SipHash.hash(bytes)
@@ -65,11 +56,7 @@ public struct FleetState: Sendable, Equatable {
     }
 
     private mutating func read(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var reader = KeptReader(bytes, at: FleetState.magic.count)
-        func signed() -> Int64 {
-            let value = reader.take()
-            return Int64(bitPattern: value >> 1) ^ -Int64(value & 1)
-        }
+        var reader = LEB128Reader(bytes, at: FleetState.magic.count)
         func optional() -> UInt64? {
             let value = reader.take()
             return value == 0 ? nil : value - 1
@@ -80,12 +67,12 @@ public struct FleetState: Sendable, Equatable {
         for _ in 0..<reader.takeCount() {
             let id = reader.take()
             var sums = FleetSums()
-            (sums.calls, sums.total, sums.selfTime) = (signed(), signed(), signed())
-            (sums.running, sums.blocked) = (signed(), signed())
+            (sums.calls, sums.total, sums.selfTime) = (reader.takeZigzag(), reader.takeZigzag(), reader.takeZigzag())
+            (sums.running, sums.blocked) = (reader.takeZigzag(), reader.takeZigzag())
             (sums.minimum, sums.maximum) = (optional(), optional())
             for _ in 0..<reader.takeCount() {
                 let bucket = reader.take(below: 1 << 16)
-                sums.durations.append(FleetSums.Duration(bucket: UInt16(bucket), calls: signed()))
+                sums.durations.append(FleetSums.Duration(bucket: UInt16(bucket), calls: reader.takeZigzag()))
             }
             self.sums[id] = sums
         }

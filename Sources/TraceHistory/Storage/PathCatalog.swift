@@ -1,5 +1,5 @@
 public import TraceAnalysis
-internal import TraceFindings
+internal import TraceText
 
 /// The functions and call paths of all runs of a history by number. Callers have lower numbers than their callees.
 public struct PathCatalog {
@@ -46,7 +46,7 @@ public struct PathCatalog {
     }
 
     private mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var reader = KeptReader(bytes)
+        var reader = LEB128Reader(bytes)
         while reader.offset < bytes.count {
             let distance = reader.take(), function = reader.take()
             guard !reader.hasFailed, distance <= UInt64(paths.count), function < UInt64(functions.count) else {
@@ -99,23 +99,14 @@ public struct PathCatalog {
             var bytes: [UInt8] = []
             for id in start..<min(start + PathCatalog.pageSize, paths.count) {
                 let (caller, function) = paths[id]
-                append(caller == 0 ? 0 : UInt64(id) - UInt64(caller) + 1, &bytes)
-                append(UInt64(function), &bytes)
+                bytes.append(leb128: caller == 0 ? 0 : UInt64(id) - UInt64(caller) + 1)
+                bytes.append(leb128: UInt64(function))
             }
             row.bind(1, Int64(page))
             row.bind(2, bytes)
             try row.run()
         }
         keptPaths = paths.count
-    }
-
-    private func append(_ value: UInt64, _ bytes: inout [UInt8]) {
-        var rest = value
-        while rest >= 128 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 128)
-            rest >>= 7
-        }
-        bytes.append(UInt8(rest))
     }
 
     // MARK: Looking up

@@ -1,4 +1,5 @@
 internal import TraceAnalysis
+internal import TraceText
 
 /// Packs the sums of neighbouring subjects (functions or paths) in one run into the bytes of a row.
 ///
@@ -31,40 +32,21 @@ enum Tile {
             if !sums.durations.isEmpty { flags.insert(.durations) }
         }
         bytes.append(flags.rawValue)
-        for (_, sums) in members { append(sums.calls, &bytes) }
+        for (_, sums) in members { bytes.append(leb128: sums.calls) }
         if flags.contains(.times) {
-            for (_, sums) in members { append(sums.total, &bytes) }
-            for (_, sums) in members { append(sums.total &- sums.selfTime, &bytes) }
-            for (_, sums) in members where sums.calls > 0 { append(sums.total &- sums.maximum, &bytes) }
-            for (_, sums) in members where sums.calls > 1 { append(sums.minimum, &bytes) }
+            for (_, sums) in members { bytes.append(leb128: sums.total) }
+            for (_, sums) in members { bytes.append(leb128: sums.total &- sums.selfTime) }
+            for (_, sums) in members where sums.calls > 0 { bytes.append(leb128: sums.total &- sums.maximum) }
+            for (_, sums) in members where sums.calls > 1 { bytes.append(leb128: sums.minimum) }
         }
         if flags.contains(.waits) {
-            for (_, sums) in members { append(sums.blocked, &bytes) }
-            for (_, sums) in members { append(sums.runnable, &bytes) }
+            for (_, sums) in members { bytes.append(leb128: sums.blocked) }
+            for (_, sums) in members { bytes.append(leb128: sums.runnable) }
         }
         if flags.contains(.durations) {
-            for (_, sums) in members where sums.calls > 2 {
-                let pairs = sums.durations.pairs
-                append(UInt64(pairs.count), &bytes)
-                var last: UInt16 = 0
-                for (bucket, count) in pairs {
-                    append(UInt64(bucket - last) << 1 | (count == 1 ? 0 : 1), &bytes)
-                    if count != 1 { append(count, &bytes) }
-                    last = bucket
-                }
-            }
+            for (_, sums) in members where sums.calls > 2 { bytes.append(sums.durations) }
         }
         return bytes
-    }
-
-    @inline(__always)
-    private static func append(_ value: UInt64, _ bytes: inout [UInt8]) {
-        var rest = value
-        while rest >= 128 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 128)
-            rest >>= 7
-        }
-        bytes.append(UInt8(rest))
     }
 
     /// What is found of one subject.
@@ -84,7 +66,7 @@ enum Tile {
         guard bitmap & 1 << UInt32(place) != 0 else { return .absent }
         let (count, rank) = (bitmap.nonzeroBitCount, (bitmap & (1 << UInt32(place) - 1)).nonzeroBitCount)
         let flags = Flags(rawValue: bytes[4])
-        var reader = KeptReader(bytes, at: 5)
+        var reader = LEB128Reader(bytes, at: 5)
         var sums = SubjectSums()
         // By rank: which subjects have calls, more than one call, and more than two. Some columns have numbers of these
         // alone.
@@ -119,7 +101,7 @@ enum Tile {
         }
         if flags.contains(.durations), wantsDurations, several & 1 << UInt32(rank) != 0 {
             for index in 0...rank where several & 1 << UInt32(index) != 0 {
-                guard let durations = takeDurations(&reader) else { return .damaged }
+                guard let durations = reader.takeDurations() else { return .damaged }
                 if index == rank { sums.durations = durations }
             }
         }
@@ -130,7 +112,7 @@ enum Tile {
     static func all(in bytes: UnsafeRawBufferPointer) -> [(place: Int, sums: SubjectSums)]? {
         guard let bitmap = bitmap(bytes) else { return nil }
         let flags = Flags(rawValue: bytes[4])
-        var reader = KeptReader(bytes, at: 5)
+        var reader = LEB128Reader(bytes, at: 5)
         var members: [(place: Int, sums: SubjectSums)] = []
         members.reserveCapacity(bitmap.nonzeroBitCount)
         for place in 0..<Tile.width where bitmap & 1 << UInt32(place) != 0 { members.append((place, SubjectSums())) }
@@ -154,7 +136,7 @@ enum Tile {
         }
         if flags.contains(.durations) {
             for index in members.indices where members[index].sums.calls > 2 {
-                guard let durations = takeDurations(&reader) else { return nil }
+                guard let durations = reader.takeDurations() else { return nil }
                 members[index].sums.durations = durations
             }
         }
@@ -164,17 +146,5 @@ enum Tile {
 
     private static func bitmap(_ bytes: UnsafeRawBufferPointer) -> UInt32? {
         bytes.count >= 5 ? UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)) : nil
-    }
-
-    private static func takeDurations(_ reader: inout KeptReader) -> DurationCounts? {
-        var pairs: [(bucket: UInt16, count: UInt64)] = []
-        var bucket: UInt64 = 0
-        for _ in 0..<reader.takeCount() {
-            let step = reader.take()
-            bucket &+= step >> 1
-            guard bucket <= UInt64(UInt16.max), !reader.hasFailed else { return nil }
-            pairs.append((UInt16(bucket), step & 1 == 0 ? 1 : reader.take()))
-        }
-        return DurationCounts(pairs: pairs)
     }
 }

@@ -1,6 +1,7 @@
 internal import CElfutils
 internal import CInstructions
 internal import Glibc
+internal import TraceText
 
 /// Where functions begin and end by the table for unwinding, which stripping leaves alone (.eh_frame, Linux Standard Base Core
 /// Specification, "Exception Frames"; DWARF 5, 6.4).
@@ -57,9 +58,9 @@ struct UnwindEntries {
         at += 1
         // The alignments of code and data, and the register of the return address, a byte in the first version.
         guard letters.first == UInt8(ascii: "z"), bytes[place + 8] == 1 else { return false }
-        for _ in 0..<2 { skipNumber(&at, end) }
+        for _ in 0..<2 { _ = number(&at, end) }
         at += 1
-        skipNumber(&at, end)
+        _ = number(&at, end)
         for letter in letters.dropFirst() where at < end {
             switch letter {
             case UInt8(ascii: "R"): return bytes[at] == UnwindEntries.encoding
@@ -74,9 +75,11 @@ struct UnwindEntries {
         return false
     }
 
-    private func skipNumber(_ at: inout Int, _ end: Int) {
-        while at < end, bytes[at] & 0x80 != 0 { at += 1 }
-        at += 1
+    /// The number at `at`, which then is behind it.
+    private func number(_ at: inout Int, _ end: Int) -> UInt64 {
+        var reader = LEB128Reader(UnsafeRawBufferPointer(rebasing: bytes[..<end]), at: min(at, end))
+        defer { at = reader.offset }
+        return reader.take()
     }
 
     /// The function of the entry from `at` to `end`.
@@ -85,14 +88,8 @@ struct UnwindEntries {
         let distance = Int64(bytes.loadUnaligned(fromByteOffset: at + 8, as: Int32.self))
         let start = address &+ UInt64(at + 8) &+ UInt64(bitPattern: distance), size = UInt64(word(at + 12))
         var first = at + 16
-        var count = 0, shift = 0
-        while first < end, shift < 28 {
-            count |= Int(bytes[first] & 0x7f) << shift
-            shift += 7
-            first += 1
-            if bytes[first - 1] & 0x80 == 0 { break }
-        }
-        first += count
+        let count = number(&first, end)
+        first = count < UInt64(end - first) ? first + Int(count) : end
         // Behind a call, the frame stays as it is for an instruction at least: DW_CFA_advance_loc, its three longer forms, or nothing.
         while first < end, bytes[first] == 0 { first += 1 }
         guard size > 0, first >= end || bytes[first] & 0xc0 == 0x40 || (2...4).contains(bytes[first]) else {

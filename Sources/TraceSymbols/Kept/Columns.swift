@@ -1,3 +1,5 @@
+internal import TraceText
+
 /// What a text begins with that the text before it also began with is not written again.
 struct FrontCoder {
     /// The text before.
@@ -21,20 +23,10 @@ struct PlaceColumns {
 struct ColumnWriter {
     var bytes: [UInt8] = []
 
-    mutating func put(_ number: UInt64) {
-        var rest = number
-        while rest > 127 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 128)
-            rest >>= 7
-        }
-        bytes.append(UInt8(rest))
-    }
+    mutating func put(_ number: UInt64) { bytes.append(leb128: number) }
 
     /// A difference, which may be of either sign.
-    mutating func put(signed difference: UInt64) {
-        let value = Int64(bitPattern: difference)
-        put(UInt64(bitPattern: value << 1 ^ value >> 63))
-    }
+    mutating func put(signed difference: UInt64) { bytes.append(zigzag: Int64(bitPattern: difference)) }
 
     /// A text, which holds no 0.
     mutating func put(_ coder: inout FrontCoder, _ text: String) {
@@ -69,26 +61,24 @@ struct ColumnWriter {
 /// Reads what ``ColumnWriter`` writes; any bytes may be read.
 struct ColumnReader {
     private let bytes: UnsafeRawBufferPointer
-    private var position = 0
+    private var numbers: LEB128Reader
+    private var position: Int { numbers.offset }
 
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+        numbers = LEB128Reader(bytes)
+    }
 
-    var isAtEnd: Bool { position == bytes.count }
+    var isAtEnd: Bool { numbers.isAtEnd }
 
     mutating func number() -> UInt64? {
-        var (value, shift) = (UInt64(0), UInt64(0))
-        while position < bytes.count, shift < 64 {
-            let byte = bytes[position]
-            position += 1
-            value |= UInt64(byte & 127) << shift
-            if byte < 128 { return value }
-            shift += 7
-        }
-        return nil
+        let number = numbers.take()
+        return numbers.hasFailed ? nil : number
     }
 
     mutating func signed() -> UInt64? {
-        number().map { $0 >> 1 ^ (0 &- ($0 & 1)) }
+        let number = numbers.takeZigzag()
+        return numbers.hasFailed ? nil : UInt64(bitPattern: number)
     }
 
     /// A number of things of which each takes `size` bytes at least.
@@ -97,10 +87,9 @@ struct ColumnReader {
         return Int(count)
     }
 
-    mutating func take(_ count: Int) -> UnsafeRawBufferPointer.SubSequence? {
-        guard count <= bytes.count - position else { return nil }
-        defer { position += count }
-        return bytes[position..<position + count]
+    mutating func take(_ count: Int) -> UnsafeRawBufferPointer? {
+        let taken = numbers.take(count)
+        return numbers.hasFailed ? nil : taken
     }
 
     /// Reads a text, which is ``FrontCoder/last`` then.
@@ -112,8 +101,7 @@ struct ColumnReader {
         guard end < bytes.count else { return false }
         coder.last.removeLast(coder.last.count - common)
         coder.last += bytes[start..<end]
-        position = end + 1
-        return true
+        return take(end + 1 - position) != nil
     }
 
     mutating func text(_ coder: inout FrontCoder) -> String? {

@@ -113,7 +113,7 @@ extension KeptModule {
             stretches[index].function = stretches[index].start &- offset
         }
         guard let traits = input.take(count) else { return false }
-        for index in 0..<count { stretches[index].traits = Traits(rawValue: traits[traits.startIndex + index]) }
+        for index in 0..<count { stretches[index].traits = Traits(rawValue: traits[index]) }
         guard let places = input.places(count, of: files.count) else { return false }
         for (index, place) in places.enumerated() { (stretches[index].file, stretches[index].line) = place }
         var texts = FrontCoder()

@@ -1,33 +1,34 @@
-/// Takes values off the front of bytes that may hold anything.
-public struct KeptReader {
-    private let bytes: UnsafeRawBufferPointer
-    public private(set) var offset: Int
+/// Takes numbers, as `append(leb128:)` writes them, off the front of bytes that may hold anything.
+public struct LEB128Reader {
+    @usableFromInline let bytes: UnsafeRawBufferPointer
+    @usableFromInline var place: Int
+    public var offset: Int { place }
     /// Whether more was taken than there is, or something that is no number. From then on all that is taken is 0.
     public private(set) var hasFailed = false
 
     public init(_ bytes: UnsafeRawBufferPointer, at offset: Int = 0) {
         self.bytes = bytes
-        self.offset = offset
+        place = offset
     }
 
-    public var isAtEnd: Bool { !hasFailed && offset == bytes.count }
+    public var isAtEnd: Bool { !hasFailed && place == bytes.count }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     public mutating func take() -> UInt64 {
-        if offset < bytes.count, bytes[offset] < 128 {
-            defer { offset += 1 }
-            return UInt64(bytes[offset])
+        if place < bytes.count, bytes[place] < 128 {
+            defer { place += 1 }
+            return UInt64(bytes[place])
         }
         return takeLong()
     }
 
-    @inline(never)
-    private mutating func takeLong() -> UInt64 {
+    @usableFromInline @inline(never)
+    mutating func takeLong() -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
-        while offset < bytes.count, shift < 64 {
-            let byte = UInt64(bytes[offset])
-            offset += 1
+        while place < bytes.count, shift < 64 {
+            let byte = UInt64(bytes[place])
+            place += 1
             value |= (byte & 127) << shift
             if byte < 128 { return value }
             shift += 7
@@ -45,20 +46,29 @@ public struct KeptReader {
     }
 
     /// A count of things that take at least one byte each, so that no more than the rest of the bytes is believed.
-    public mutating func takeCount() -> Int { take(below: bytes.count - offset + 1) }
+    public mutating func takeCount() -> Int { take(below: bytes.count - place + 1) }
 
-    public mutating func takeBytes() -> [UInt8] {
-        let count = takeCount()
-        guard !hasFailed, count <= bytes.count - offset else {
+    /// A number of either sign in zigzag.
+    public mutating func takeZigzag() -> Int64 {
+        let number = take()
+        return Int64(bitPattern: number >> 1) ^ -Int64(number & 1)
+    }
+
+    /// Bytes, behind their number.
+    public mutating func takeBytes() -> [UInt8] { Array(take(takeCount())) }
+
+    /// That many bytes as they are.
+    public mutating func take(_ count: Int) -> UnsafeRawBufferPointer {
+        guard !hasFailed, count <= bytes.count - place else {
             fail()
-            return []
+            return UnsafeRawBufferPointer(start: nil, count: 0)
         }
-        defer { offset += count }
-        return Array(bytes[offset..<offset + count])
+        defer { place += count }
+        return UnsafeRawBufferPointer(rebasing: bytes[place..<place + count])
     }
 
     public mutating func fail() {
         hasFailed = true
-        offset = bytes.count
+        place = bytes.count
     }
 }
