@@ -62,6 +62,18 @@ import TraceText
             [run(100, 10000), run(120, 10001), run(110, 10002)], [run(115, 10050), run(105, 10051), run(125, 10052)])
     }
 
+    @Test(arguments: DiffReport.Subject.allCases) func golden(_ subject: DiffReport.Subject) throws {
+        let sides: [(String, SessionComparison)] = [
+            ("diff-\(subject)", try noisy()),
+            ("diff-once-\(subject)", try comparison([[("a", 1000), ("b", 5)]], [[("a", 1500), ("c", 7)]])),
+        ]
+        for (name, comparison) in sides {
+            var options = DiffReport.Options()
+            (options.subject, options.showsAll) = (subject, true)
+            try expectGoldens(name) { DiffReport(comparison, options: options).write($0, to: $1) }
+        }
+    }
+
     @Test func doubtsAreTold() throws {
         let lines = text(try noisy()) { $0.showsAll = true }
         func word(_ function: String) -> [String]? {

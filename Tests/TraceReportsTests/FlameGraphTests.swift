@@ -37,6 +37,53 @@ import TraceText
         return start.prefix { $0 != "]" }.split(separator: ",").compactMap { UInt64($0) }
     }
 
+    /// The data of a page, whose other parts are files by themselves.
+    private func data(_ graph: FlameGraph) throws -> String {
+        let page = text { graph.writeHTML(to: $0) }
+        let start = try #require(page.firstRange(of: "id=\"data\">\n")?.upperBound)
+        return String(
+            page[start...].prefix(upTo: try #require(page[start...].firstRange(of: "\n</script>")?.lowerBound))) + "\n"
+    }
+
+    /// What is drawn of a picture, without the page that it opens.
+    private func drawing(_ graph: FlameGraph) throws -> String {
+        let picture = text { graph.writeSVG(to: $0) }
+        return String(picture[..<(try #require(picture.firstRange(of: "<script")?.lowerBound))])
+    }
+
+    @Test func golden() throws {
+        let graph = FlameGraph(tree, options: FlameGraph.Options())
+        try expectGolden("flame.svg") { $0.write(try drawing(graph)) }
+        try expectGolden("flame-data.json") { $0.write(try data(graph)) }
+    }
+
+    @Test func goldenChart() throws {
+        let calls = CallTree(
+            of: session, resolver: FunctionResolver(tree.functions), filter: TreeFilter(), layout: FlameChart.layout)
+        var chart = FlameChart()
+        for thread in session.processes.flatMap(\.threads) { calls.walk(thread, &chart) }
+        let graph = chart.graph(names: tree.functions, options: FlameGraph.Options())
+        try expectGolden("flame-chart.svg") { $0.write(try drawing(graph)) }
+        try expectGolden("flame-chart-data.json") { $0.write(try data(graph)) }
+    }
+
+    @Test func goldenDifference() throws {
+        let builder = ComparisonBuilder()
+        builder.add(tree, to: .before, program: nil, moment: 0)
+        let other = try madeSession { records in
+            records.enter(0x10, at: 0)
+            records.enter(0x30, at: 100_000)
+            records.exit(at: 3_000_000)
+            records.exit(at: 7_000_000)
+        }
+        builder.add(
+            madeTree(of: other) { function(GoldenSession.names[$0] ?? "?", file: "a.c", line: 1) }, to: .after,
+            program: nil, moment: 0)
+        let graph = FlameGraph(builder.comparison(), options: FlameGraph.Options())
+        try expectGolden("flame-diff.svg") { $0.write(try drawing(graph)) }
+        try expectGolden("flame-diff-data.json") { $0.write(try data(graph)) }
+    }
+
     @Test func thePageHoldsEveryPathExactly() throws {
         let page = text { FlameGraph(tree, options: FlameGraph.Options()).writeHTML(to: $0) }
         let numbers = try frames(page)

@@ -1,4 +1,3 @@
-internal import Glibc
 import TestSupport
 import Testing
 import TraceAnalysis
@@ -140,18 +139,5 @@ import TraceText
         try expect(info { $0.write(.json) }, "info.json")
     }
 
-    func expect(_ bytes: [UInt8], _ name: String) throws {
-        let folder = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined()
-        let path = folder + "/Golden/" + name
-        if isBlessing {
-            try writeFile(bytes, to: path)
-        } else {
-            #expect(String(decoding: bytes, as: UTF8.self) == String(decoding: try readFile(path), as: UTF8.self))
-        }
-    }
-
-    private var isBlessing: Bool {
-        guard let value = getenv("FATHOM_BLESS") else { return false }
-        return value.pointee == CChar(UInt8(ascii: "1"))
-    }
+    func expect(_ bytes: [UInt8], _ name: String) throws { try expectGolden(name) { $0.write(bytes) } }
 }
