@@ -206,7 +206,7 @@ let package = Package(
             name: "TraceStatisticsTests", dependencies: ["TraceStatistics", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceTextTests", dependencies: ["TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "TraceReportsTests", dependencies: ["TraceReports", "TestSupport"], exclude: ["Golden"],
+            name: "TraceReportsTests", dependencies: ["TraceReports", "TraceFindings", "TestSupport"], exclude: ["Golden"],
             swiftSettings: strict),
         .testTarget(
             name: "TraceScreenTests", dependencies: ["TraceScreen", "TraceAnalysis", "TraceText", "TestSupport"],

@@ -5,6 +5,7 @@ import TraceText
 @testable import TraceAnalysis
 @testable import TraceFile
 @testable import TraceReports
+@testable import TraceFindings
 
 /// What is told of builds and of running recordings, each of facts that are made by hand.
 @Suite struct AdviceGoldenTests {
@@ -51,8 +52,8 @@ import TraceText
                 path: "/opt/program", functions: [("main", true), ("odd\nname", false)], includesLibraries: false),
             HooksReport.Module(path: "/opt/lib.so", functions: [], includesLibraries: true),
         ]
-        try expectGolden("hooks.txt") { HooksReport($0, modules: modules).writeText() }
-        try expectGolden("hooks.json") { HooksReport($0, modules: modules).writeJSON() }
+        try expectGolden("hooks.txt") { HooksReport(modules).write(.text, to: $0) }
+        try expectGolden("hooks.json") { HooksReport(modules).write(.json, to: $0) }
     }
 
     @Test(arguments: [1, 4]) func order(runs: Int) throws {
@@ -100,8 +101,8 @@ import TraceText
                 process(104, wish, taken: 4, 2, lacks: true),
             ], isFull: true)
         for name in ["steering", "steering-gone"] {
-            try expectGolden("\(name).txt") { SteeringReport($0, status).writeText() }
-            try expectGolden("\(name).json") { SteeringReport($0, status).writeJSON() }
+            try expectGolden("\(name).txt") { SteeringReport(status).write(.text, to: $0) }
+            try expectGolden("\(name).json") { SteeringReport(status).write(.json, to: $0) }
             (status.recorder, status.functions, status.number, status.processes) = (nil, nil, 0, [])
             status.asked.maxDepth = -1
         }
@@ -144,8 +145,8 @@ import TraceText
         }
         #expect(summaries.count == hangs.count + 2)
         let list = HangList(summaries)
-        try expectGolden("hang-list.txt") { list.write(text: $0) }
-        try expectGolden("hang-list.json") { list.write(json: $0) }
+        try expectGolden("hang-list.txt") { list.write(.text, to: $0) }
+        try expectGolden("hang-list.json") { list.write(.json, to: $0) }
     }
 
     @Test(arguments: [nil, 25] as [Double?]) func tune(cost: Double?) throws {

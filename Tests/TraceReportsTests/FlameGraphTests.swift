@@ -5,6 +5,7 @@ import TraceFile
 import TraceText
 
 @testable import TraceReports
+@testable import TraceFindings
 
 /// Flame graphs of the golden session.
 @Suite struct FlameGraphTests {

@@ -60,8 +60,8 @@ import TraceText
     }
 
     @Test func whoStartedWhom() throws {
-        try expectGolden("processes.txt") { ProcessTreeReport($0, tree).writeText() }
-        try expectGolden("processes.json") { ProcessTreeReport($0, tree).writeJSON() }
+        try expectGolden("processes.txt") { ProcessTreeReport($0, tree).write(.text) }
+        try expectGolden("processes.json") { ProcessTreeReport($0, tree).write(.json) }
     }
 
     @Test func whatIsShortIsSummedUp() {

@@ -6,6 +6,7 @@ import TraceText
 @testable import TraceAnalysis
 @testable import TraceFile
 @testable import TraceReports
+@testable import TraceFindings
 
 /// What is told of threads that wait for each other, and of a start.
 @Suite struct WaitGoldenTests {
@@ -70,39 +71,34 @@ import TraceText
 
     // MARK: How reports are made
 
-    private var waits: Waits { Waits(of: threads, session: session, resolver: resolver, isAsked: { _ in true }) }
-
-    private func report(_ waits: Waits, _ options: WaitsReport.Options) -> WaitsReport {
-        WaitsReport(waits, functions: resolver.functions, options: options)
+    private var waits: NamedWaits {
+        NamedWaits(
+            Waits(of: threads, session: session, resolver: resolver, isAsked: { _ in true }),
+            functions: resolver.functions)
     }
 
     private func chain(without function: String?) throws -> ChainReport {
         let waits = waits
-        let chain = Chain(waits, thread: 0, from: 1000, to: 60_000, firsts: [1000, 1500])
+        let chain = Chain(waits.waits, thread: 0, from: 1000, to: 60_000, firsts: [1000, 1500])
         let isExcluded = resolver.functions.matching(try function.map { [try Pattern($0)] } ?? [])
-        let times = ChainTimes(of: chain, waits, session: session, resolver: resolver, isAsked: isExcluded)
-        var options = ChainReport.Options()
-        (options.title, options.without) = ("the time", function)
-        return ChainReport(chain, times, waits, functions: resolver.functions, options: options)
+        let times = ChainTimes(of: chain, waits.waits, session: session, resolver: resolver, isAsked: isExcluded)
+        return ChainReport(CriticalPath(chain, times, waits, call: nil, without: function))
     }
 
     // MARK: Waits
 
     @Test func rows() throws {
-        var options = WaitsReport.Options()
-        options.variable = { _, address in address == Self.lock ? "queue.lock" : nil }
-        options.processors = 2
-        try expectGoldens("waits") { report(waits, options).write($0, to: $1) }
-        options.longest = 2
-        options.processors = nil
-        try expectGoldens("waits-longest") { report(waits, options).write($0, to: $1) }
+        let named = NamedWaits(waits.waits, functions: resolver.functions) { _, address in
+            address == Self.lock ? "queue.lock" : nil
+        }
+        try expectGoldens("waits") { WaitsReport(WaitSums(named, processors: 2)).write($0, to: $1) }
+        try expectGoldens("waits-longest") { WaitsReport(WaitSums(named), longest: 2).write($0, to: $1) }
     }
 
     @Test func nothing() throws {
-        var options = WaitsReport.Options()
-        options.minCost = 1_000_000_000
-        #expect(report(waits, options).isEmpty)
-        try expectGolden("waits-none.json") { report(waits, options).write(.json, to: $0) }
+        let sums = WaitSums(waits, minCost: 1_000_000_000)
+        #expect(sums.rows.isEmpty)
+        try expectGolden("waits-none.json") { WaitsReport(sums).write(.json, to: $0) }
     }
 
     @Test(arguments: [nil, "work"]) func chain(_ function: String?) throws {
