@@ -9,7 +9,8 @@ struct DumpSink: CallSink {
         var function: UInt32 = 0
     }
 
-    private let writer: ByteWriter
+    private let json: JSONWriter
+    private var writer: ByteWriter { json.bytes }
     private let thread: TracedThread
     private let space: AddressSpace
     private let isJSON: Bool
@@ -27,7 +28,7 @@ struct DumpSink: CallSink {
         _ writer: ByteWriter, _ thread: TracedThread, _ space: AddressSpace, isJSON: Bool, showsChunks: Bool,
         isFirst: Bool, layout: TextLayout
     ) {
-        self.writer = writer
+        json = writer.json
         self.thread = thread
         self.space = space
         self.isJSON = isJSON
@@ -52,7 +53,7 @@ struct DumpSink: CallSink {
             ? Array(
                 """
                 {"process":\(thread.process.index),"pid":\(thread.process.pid),"thread":\(thread.serial),\
-                "tid":\(thread.tid),"lane":\(lane),"kind":"
+                "tid":\(thread.tid),"lane":\(lane)
                 """.utf8)
             : []
     }
@@ -104,8 +105,8 @@ struct DumpSink: CallSink {
         begin(kind, at: moment)
         let name = space.name(name)
         if isJSON {
-            writer.json.field("name", name)
-            if let value { writer.json.field("value", value) }
+            json.field("name", name)
+            if let value { json.field("value", value) }
         } else {
             writer.write(spaces: 4 + 2 * min(Int(call.pointee.payload.depth &+ 1), TextLayout.deepestIndented) - 2)
             writer.write(name)
@@ -118,7 +119,7 @@ struct DumpSink: CallSink {
         begin("args", at: call.pointee.start)
         let values = arguments.values(by: thread.process.argumentLayouts)
         if isJSON {
-            writer.json.object("args", values)
+            json.object("args", values)
         } else {
             writer.write(spaces: 4 + 2 * min(Int(call.pointee.payload.depth), TextLayout.deepestIndented))
             writer.write(values.map { "\($0.name)=\($0.value)" }.joined(separator: ", "))
@@ -132,7 +133,7 @@ struct DumpSink: CallSink {
         begin("returned", at: moment)
         let value = result.result(by: thread.process.argumentLayouts) ?? "<left out>"
         if isJSON {
-            writer.json.field("returned", value)
+            json.field("returned", value)
         } else {
             writer.write(spaces: 4 + 2 * min(Int(call.pointee.payload.depth), TextLayout.deepestIndented))
             writer.write(value)
@@ -188,9 +189,8 @@ struct DumpSink: CallSink {
     private func begin(_ kind: StaticString, at time: UInt64) {
         if isJSON {
             writer.write(prefix)
-            writer.write(kind)
-            writer.write(byte: UInt8(ascii: "\""))
-            writer.json.field("time_ns", time)
+            json.field("kind", kind)
+            json.field("time_ns", time)
         } else {
             writer.write(decimal: time, width: 16)
             writer.write("  " as StaticString)
@@ -200,7 +200,7 @@ struct DumpSink: CallSink {
     }
 
     private func number(_ name: StaticString, _ value: UInt64) {
-        if isJSON { return writer.json.field(name, value) }
+        if isJSON { return json.field(name, value) }
         writer.write("  " as StaticString)
         writer.write(name)
         writer.write(" " as StaticString)
@@ -215,11 +215,11 @@ struct DumpSink: CallSink {
     private mutating func write(_ call: UnsafePointer<OpenCall<Payload>>, _ kind: StaticString, at time: UInt64) {
         begin(kind, at: time)
         if isJSON {
-            writer.json.field("depth", call.pointee.payload.depth)
+            json.field("depth", call.pointee.payload.depth)
             writer.write(text(call.pointee.payload.function))
-            writer.json.field("address", hexadecimal: call.pointee.function)
-            writer.json.field("call_site", hexadecimal: call.pointee.callSite)
-            if let caller = caller(of: call) { writer.json.field("caller", caller) }
+            json.field("address", hexadecimal: call.pointee.function)
+            json.field("call_site", hexadecimal: call.pointee.callSite)
+            if let caller = caller(of: call) { json.field("caller", caller) }
             writer.write("}\n" as StaticString)
         } else {
             writer.write(spaces: 2 + 2 * min(Int(call.pointee.payload.depth), TextLayout.deepestIndented))

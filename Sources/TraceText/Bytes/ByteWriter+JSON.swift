@@ -42,6 +42,21 @@ extension ByteWriter {
         }
     }
 
+    /// Writes a text as a JSON string, quotes included.
+    ///
+    /// - Parameter text: at most 60 bytes, and none that JSON escapes.
+    @inlinable @inline(__always)
+    func write(jsonText text: StaticString) {
+        text.withUTF8Buffer { text in
+            reserve(text.count + 2)
+            let start = buffer + filled.pointee
+            start[0] = UInt8(ascii: "\"")
+            memcpy(start + 1, text.baseAddress!, text.count)
+            start[text.count + 1] = UInt8(ascii: "\"")
+            filled.pointee += text.count + 2
+        }
+    }
+
     /// Writes a name as that of a JSON member, quotes and colon included.
     ///
     /// - Parameters:

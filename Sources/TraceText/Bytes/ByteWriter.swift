@@ -87,34 +87,38 @@ public final class ByteWriter {
     /// Writes `number` in decimal, right-aligned in `width`.
     @inlinable public func write(decimal number: UInt64, width: Int = 0) {
         var digits = 1
-        var rest = number / 10
-        while rest > 0 {
+        var limit: UInt64 = 10
+        while number >= limit {
             digits += 1
-            rest /= 10
+            let (next, isOver) = limit.multipliedReportingOverflow(by: 10)
+            if isOver { break }
+            limit = next
         }
         write(spaces: width - digits)
         reserve(20)
-        var value = number
-        for index in stride(from: filled.pointee + digits - 1, through: filled.pointee, by: -1) {
-            buffer[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10)
-            value /= 10
-        }
         filled.pointee += digits
+        var place = buffer + filled.pointee
+        var rest = number
+        repeat {
+            place -= 1
+            place.pointee = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        } while rest > 0
     }
 
-    /// Writes `number` as 0x and lower-case hexadecimal digits, with `quote` before and behind it.
-    public func write(hexadecimal number: UInt64, quote: StaticString = "") {
-        reserve(18 + 2 * quote.utf8CodeUnitCount)
-        write(quote)
-        write("0x" as StaticString)
-        let digits = max(1, (64 - number.leadingZeroBitCount + 3) / 4)
+    /// Writes `number` as 0x and lower-case hexadecimal digits.
+    @inlinable public func write(hexadecimal number: UInt64) {
+        reserve(18)
+        buffer[filled.pointee] = UInt8(ascii: "0")
+        buffer[filled.pointee + 1] = UInt8(ascii: "x")
+        filled.pointee += 2 + max(1, (64 - number.leadingZeroBitCount + 3) / 4)
+        var place = buffer + filled.pointee
         var rest = number
-        for index in stride(from: filled.pointee + digits - 1, through: filled.pointee, by: -1) {
+        repeat {
+            place -= 1
             let nibble = UInt8(truncatingIfNeeded: rest) & 15
-            buffer[index] = nibble + (nibble < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+            place.pointee = nibble + (nibble < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
             rest >>= 4
-        }
-        filled.pointee += digits
-        write(quote)
+        } while rest > 0
     }
 }

@@ -8,12 +8,10 @@ extension String: JSONWritable {
     @inlinable public func writeValue(to json: JSONWriter) { json.bytes.write(json: self, isEmbedded: json.isEmbedded) }
 }
 
-/// A string that holds nothing that JSON escapes.
+/// A string of at most 60 bytes that holds nothing that JSON escapes.
 extension StaticString: JSONWritable {
     @inlinable public func writeValue(to json: JSONWriter) {
-        json.bytes.write(byte: UInt8(ascii: "\""))
-        json.bytes.write(self)
-        json.bytes.write(byte: UInt8(ascii: "\""))
+        json.bytes.write(jsonText: self)
     }
 }
 

@@ -17,8 +17,7 @@ public struct JSONWriter {
 
     // MARK: Commas and lines
 
-    @inlinable @inline(__always)
-    var isCommaDue: Bool {
+    @inlinable @inline(__always) var isCommaDue: Bool {
         switch bytes.last {
         case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: ":"), UInt8(ascii: ","), UInt8(ascii: "\n"), 0: false
         default: true
@@ -26,8 +25,7 @@ public struct JSONWriter {
     }
 
     /// Writes the comma between what comes next and what stands before it.
-    @inlinable @inline(__always)
-    public func separate() {
+    @inlinable @inline(__always) public func separate() {
         if isCommaDue { bytes.write(byte: UInt8(ascii: ",")) }
     }
 
@@ -39,8 +37,7 @@ public struct JSONWriter {
     }
 
     /// Writes what stands between elements of an array.
-    @inlinable @inline(__always)
-    public func separate(_ lines: Lines) {
+    @inlinable @inline(__always) public func separate(_ lines: Lines) {
         switch lines {
         case .none: separate()
         case .each: line()
@@ -50,8 +47,7 @@ public struct JSONWriter {
 
     // MARK: Values
 
-    @inlinable @inline(__always)
-    public func value(_ value: some JSONWritable) {
+    @inlinable @inline(__always) public func value(_ value: some JSONWritable) {
         separate()
         value.writeValue(to: self)
     }
@@ -64,8 +60,7 @@ public struct JSONWriter {
 
     @inlinable public func null() { value(raw: "null") }
 
-    @inlinable @inline(__always)
-    public func beginObject(_ lines: Lines = .none) {
+    @inlinable @inline(__always) public func beginObject(_ lines: Lines = .none) {
         switch lines {
         case .none: bytes.write(json: "{", isSeparated: isCommaDue)
         case .each: bytes.write(json: "\n{", isSeparated: isCommaDue)
@@ -73,17 +68,13 @@ public struct JSONWriter {
         }
     }
 
-    @inlinable @inline(__always)
-    public func endObject() { bytes.write(byte: UInt8(ascii: "}")) }
+    @inlinable @inline(__always) public func endObject() { bytes.write(byte: UInt8(ascii: "}")) }
 
-    @inlinable @inline(__always)
-    public func beginArray() { bytes.write(json: "[", isSeparated: isCommaDue) }
+    @inlinable @inline(__always) public func beginArray() { bytes.write(json: "[", isSeparated: isCommaDue) }
 
-    @inlinable @inline(__always)
-    public func endArray() { bytes.write(byte: UInt8(ascii: "]")) }
+    @inlinable @inline(__always) public func endArray() { bytes.write(byte: UInt8(ascii: "]")) }
 
-    @inlinable @inline(__always)
-    public func object(_ members: () -> Void) {
+    @inlinable @inline(__always) public func object(_ members: () -> Void) {
         beginObject()
         members()
         endObject()
@@ -99,16 +90,14 @@ public struct JSONWriter {
     /// Ends the object that is a whole file.
     @inlinable public func endDocument() { bytes.write("}\n" as StaticString) }
 
-    @inlinable @inline(__always)
-    public func array(_ elements: () -> Void) {
+    @inlinable @inline(__always) public func array(_ elements: () -> Void) {
         beginArray()
         elements()
         endArray()
     }
 
     /// Writes an array of what `write` writes of each element, until nobody reads on.
-    @inlinable @inline(__always)
-    public func array<Elements: Sequence>(
+    @inlinable @inline(__always) public func array<Elements: Sequence>(
         _ elements: Elements, _ lines: Lines = .none, _ write: (Elements.Element) -> Void
     ) {
         beginArray()
@@ -120,8 +109,7 @@ public struct JSONWriter {
     }
 
     /// Writes an array of objects, each of the members that `members` writes.
-    @inlinable @inline(__always)
-    public func objects<Elements: Sequence>(
+    @inlinable @inline(__always) public func objects<Elements: Sequence>(
         _ elements: Elements, _ lines: Lines = .none, _ members: (Elements.Element) -> Void
     ) {
         beginArray()
@@ -138,8 +126,9 @@ public struct JSONWriter {
     /// Writes a member's name, for its value to follow.
     ///
     /// - Parameter name: at most 60 bytes, and none that JSON escapes.
-    @inlinable @inline(__always)
-    public func name(_ name: StaticString) { bytes.write(jsonName: name, isSeparated: isCommaDue) }
+    @inlinable @inline(__always) public func name(_ name: StaticString) {
+        bytes.write(jsonName: name, isSeparated: isCommaDue)
+    }
 
     /// Writes a member's name that is known only now.
     @inlinable public func name(of text: String) {
@@ -147,8 +136,7 @@ public struct JSONWriter {
         bytes.write(byte: UInt8(ascii: ":"))
     }
 
-    @inlinable @inline(__always)
-    public func field(_ name: StaticString, _ value: some JSONWritable) {
+    @inlinable @inline(__always) public func field(_ name: StaticString, _ value: some JSONWritable) {
         self.name(name)
         value.writeValue(to: self)
     }
@@ -161,37 +149,34 @@ public struct JSONWriter {
 
     @inlinable public func field(_ name: StaticString, hexadecimal number: UInt64) {
         self.name(name)
-        bytes.write(hexadecimal: number, quote: "\"")
+        bytes.write(byte: UInt8(ascii: "\""))
+        bytes.write(hexadecimal: number)
+        bytes.write(byte: UInt8(ascii: "\""))
     }
 
-    @inlinable @inline(__always)
-    public func object(_ name: StaticString, _ members: () -> Void) {
+    @inlinable @inline(__always) public func object(_ name: StaticString, _ members: () -> Void) {
         self.name(name)
         object(members)
     }
 
-    @inlinable @inline(__always)
-    public func array(_ name: StaticString, _ elements: () -> Void) {
+    @inlinable @inline(__always) public func array(_ name: StaticString, _ elements: () -> Void) {
         self.name(name)
         array(elements)
     }
 
-    @inlinable @inline(__always)
-    public func beginArray(_ name: StaticString) {
+    @inlinable @inline(__always) public func beginArray(_ name: StaticString) {
         self.name(name)
         beginArray()
     }
 
-    @inlinable @inline(__always)
-    public func array<Elements: Sequence>(
+    @inlinable @inline(__always) public func array<Elements: Sequence>(
         _ name: StaticString, _ elements: Elements, _ lines: Lines = .none, _ write: (Elements.Element) -> Void
     ) {
         self.name(name)
         array(elements, lines, write)
     }
 
-    @inlinable @inline(__always)
-    public func objects<Elements: Sequence>(
+    @inlinable @inline(__always) public func objects<Elements: Sequence>(
         _ name: StaticString, _ elements: Elements, _ lines: Lines = .none, _ members: (Elements.Element) -> Void
     ) {
         self.name(name)
