@@ -14,9 +14,7 @@ import Testing
 
     /// A directory with a program and its recording, made once a test run.
     private static let recording = Result {
-        let path = "\(Fathom.testProducts)/Browse"
-        try run("rm", ["-rf", path])
-        try run("mkdir", ["-p", path])
+        let path = try Fathom.sharedDirectory("Browse")
         let program = try Toolchain.compile(
             sources: ["tree.c": source], compiler: .gcc, flags: ["-g", "-O0", "-finstrument-functions"],
             output: "\(path)/tree")

@@ -5,19 +5,27 @@ import Testing
 /// `fathom diff` of two builds of a program whose calls are known.
 @Suite struct DiffTests {
     private let directory: TemporaryDirectory
+    private let recorded: String
 
-    init() throws {
-        directory = try TemporaryDirectory("diff")
+    /// A directory with the recordings, made once a test run.
+    private static let recordings = Result {
+        let path = try Fathom.sharedDirectory("Diff")
         let before = try Binaries.instrumented("changed.c", .gccO2)
         let after = try Binaries.instrumented("changed.c", .gccO2, flags: ["-DCHANGED"], variant: "-changed")
         for run in 1...2 {
             for (name, binary) in [("a", before), ("b", after)] {
-                #expect(try Fathom.record([binary], into: session("\(name)\(run)")).status == 0)
+                try #require(try Fathom.record([binary], into: "\(path)/\(name)\(run).fathom").status == 0)
             }
         }
+        return path
     }
 
-    private func session(_ name: String) -> String { directory.file("\(name).fathom") }
+    init() throws {
+        directory = try TemporaryDirectory("diff")
+        recorded = try DiffTests.recordings.get()
+    }
+
+    private func session(_ name: String) -> String { "\(recorded)/\(name).fathom" }
 
     /// The words of each line after the first, by the function they are about.
     private func diff(_ arguments: [String]) throws -> (output: ProcessOutput, rows: [String: [String]]) {

@@ -10,15 +10,24 @@ import Testing
     /// Seconds since 1970 between which it was recorded.
     private let recorded: ClosedRange<Int>
 
-    init() throws {
-        directory = try TemporaryDirectory("chart")
-        session = directory.file("session.fathom")
-        page = directory.file("chart.html")
+    /// A directory with the recording and its page, made once a test run.
+    private static let recording = Result {
+        let path = try Fathom.sharedDirectory("FlameChart")
+        let session = "\(path)/session.fathom"
         let begin = time(nil)
         _ = try Fathom.record([try Binaries.instrumented("control.c", .gccO0)], into: session)
-        recorded = begin...time(nil)
-        let drawn = try Fathom.run(["flame", session, "--time-order", "-o", page])
+        let recorded = begin...time(nil)
+        let drawn = try Fathom.run(["flame", session, "--time-order", "-o", "\(path)/chart.html"])
         try #require(drawn.status == 0, "\(drawn.stderr)")
+        return (path: path, recorded: recorded)
+    }
+
+    init() throws {
+        directory = try TemporaryDirectory("chart")
+        let recording = try Self.recording.get()
+        recorded = recording.recorded
+        session = "\(recording.path)/session.fathom"
+        page = "\(recording.path)/chart.html"
     }
 
     private static let middle = Browser.point("main.width / 2", "10")
@@ -214,6 +223,7 @@ import Testing
 
             """, to: "many.c")
         let program = directory.file("many"), session = directory.file("many.fathom")
+        let page = directory.file("many.html")
         try #require(try Fathom.run(["build", "--", "gcc", "-O1", source, "-o", program]).status == 0)
         try #require(try Fathom.record([program], into: session).status == 0)
         let drawn = try Fathom.run(["flame", session, "--time-order", "-o", page])

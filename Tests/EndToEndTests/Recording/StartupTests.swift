@@ -270,16 +270,6 @@ import Testing
         #expect(!beside.contains("load"), "\(plan.stdout)")
     }
 
-    @Test func page() throws {
-        let page = directory.file("start.html")
-        let program = try Binaries.instrumented("launch.c", .gccO2)
-        #expect(try Fathom.run(["startup", "--until", "mark first frame", "-o", page, "--", program]).status == 0)
-        let text = String(decoding: try readFile(page), as: UTF8.self)
-        #expect(text.contains("Content-Security-Policy") && text.contains("default-src 'none'"))
-        #expect(text.contains("<svg") && text.contains("slow_start") && text.contains("database"))
-        #expect(!text.contains("<script") && !text.contains("http://") && !text.contains("https://"))
-    }
-
     /// What lies in memory alone is never cold, and is named, wherever it lies.
     @Test(.enabled(if: access("/dev/shm", W_OK) == 0)) func coldStartsOfFilesInMemory() throws {
         let program = "/dev/shm/fathom-test-\(getpid())"

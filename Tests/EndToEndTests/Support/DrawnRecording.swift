@@ -6,11 +6,17 @@ struct DrawnRecording {
     let directory: TemporaryDirectory
     let session: String
 
-    init() throws {
-        directory = try TemporaryDirectory("drawn")
-        session = directory.file("session.fathom")
+    /// The recording, made once a test run.
+    private static let session = Result {
+        let session = "\(try Fathom.sharedDirectory("Drawn"))/session.fathom"
         let recorded = try Fathom.record([try Binaries.instrumented("json.c", .gccO0), "300"], into: session)
         try #require(recorded.status == 0, "\(recorded.stderr)")
+        return session
+    }
+
+    init() throws {
+        directory = try TemporaryDirectory("drawn")
+        session = try Self.session.get()
     }
 
     /// Draws a file called `name`, and returns its path.

@@ -12,6 +12,14 @@ enum Fathom {
         return String(executable[..<(executable.lastIndex(of: "/") ?? executable.startIndex)])
     }()
 
+    /// An empty directory for what several tests read and none changes. It stays, for the next test run to empty it.
+    static func sharedDirectory(_ name: String) throws -> String {
+        let path = "\(testProducts)/\(name)"
+        try TestSupport.run("rm", ["-rf", path])
+        try TestSupport.run("mkdir", ["-p", path])
+        return path
+    }
+
     /// FATHOM_BIN, or the `fathom` beside the test bundle.
     static let executable = getenv("FATHOM_BIN").map { String(cString: $0) } ?? "\(testProducts)/fathom"
 
