@@ -23,6 +23,17 @@ import Testing
         #expect(written { $0.write(hexadecimal: .max) } == "0xffffffffffffffff")
     }
 
+    @Test(arguments: 0..<64 as Range<UInt64>) func numbersOfAnyLength(_ shift: UInt64) {
+        var power: UInt64 = 1
+        for _ in 0..<(shift % 20) { power *= 10 }
+        let bit = UInt64(1) << shift
+        for number in [power, power - 1, power &* 9, bit, bit - 1, UInt64.max >> shift] {
+            #expect(written { $0.write(decimal: number) } == "\(number)")
+            #expect(written { $0.write(decimal: number, width: 3) }.drop { $0 == " " } == "\(number)")
+            #expect(written { $0.write(hexadecimal: number) } == "0x" + String(number, radix: 16))
+        }
+    }
+
     @Test(
         arguments: [
             (0, "0 ns"), (999, "999 ns"), (1000, "1.00 us"), (1204, "1.20 us"), (39_114, "39.11 us"),
