@@ -173,7 +173,7 @@ struct FirefoxTables {
         json.field("debugName", name)
         json.field("debugPath", library.path)
         json.field("breakpadId", FirefoxTables.breakpadID(library.buildID))
-        json.field("codeId", library.buildID.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+        json.field("codeId", library.buildID.hexadecimal)
     }
 
     /// The id by which symbol servers know a library: the first 16 bytes of its build id as a GUID, whose first three numbers
@@ -181,6 +181,6 @@ struct FirefoxTables {
     private static func breakpadID(_ buildID: [UInt8]) -> String {
         let bytes = (buildID + Array(repeating: 0, count: 16)).prefix(16)
         let order = [3, 2, 1, 0, 5, 4, 7, 6] + Array(8..<16)
-        return order.map { (bytes[$0] < 16 ? "0" : "") + String(bytes[$0], radix: 16, uppercase: true) }.joined() + "0"
+        return order.map { bytes[$0] }.hexadecimal.uppercased() + "0"
     }
 }

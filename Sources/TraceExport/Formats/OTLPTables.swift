@@ -1,5 +1,6 @@
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceText
 
 /// What the samples of OpenTelemetry's profiles share: each thing once, meant by its place. The first of each table stands for nothing.
 struct OTLPTables {
@@ -155,7 +156,7 @@ struct OTLPTables {
         message.add(4, string(found.path))
         if !found.buildID.isEmpty {
             var id = ProtobufMessage()
-            id.add(1, found.buildID.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+            id.add(1, found.buildID.hexadecimal)
             message.add(5, packed: [attribute("process.executable.build_id.gnu", id)])
         }
         let place = mappings.place(of: message)

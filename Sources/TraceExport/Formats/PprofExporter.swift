@@ -192,7 +192,7 @@ private struct PprofProfile {
         message.add(2, place.low)
         message.add(3, place.high)
         message.add(5, string(place.path))
-        message.add(6, string(place.buildID.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()))
+        message.add(6, string(place.buildID.hexadecimal))
         // It has functions, files and lines: readers need not look for them.
         for field: UInt64 in 7...9 { message.add(field, 1) }
         write(Field.mapping, message)

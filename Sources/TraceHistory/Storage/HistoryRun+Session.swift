@@ -34,10 +34,7 @@ extension RunContent.Module {
     public static func all(of session: Session) -> [RunContent.Module] {
         var seen: Set<RunContent.Module> = []
         return session.processes.flatMap(\.modules).compactMap { module in
-            let hexadecimal = module.buildID.map { byte in
-                (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }
-            let found = RunContent.Module(path: module.path, buildID: hexadecimal.joined())
+            let found = RunContent.Module(path: module.path, buildID: module.buildID.hexadecimal)
             return seen.insert(found).inserted ? found : nil
         }
     }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceText
 
 /// A colour by lightness, chroma and hue, of which equal lightness looks equally light in every hue: Oklch (B. Ottosson, A
 /// perceptual color space for image processing, 2020).
@@ -18,7 +19,7 @@ struct FlameColour {
 
     /// `#rrggbb`, which every viewer knows.
     var css: String {
-        "#" + channels.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        "#" + channels.map { UInt8($0) }.hexadecimal
     }
 
     /// Relative luminance as the Web Content Accessibility Guidelines 2.2 define it, of what is shown.

@@ -280,7 +280,7 @@ public struct InfoReport {
     private func tenths(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
 
     private func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.isEmpty ? "none" : bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        bytes.isEmpty ? "none" : bytes.hexadecimal
     }
 
     /// As one JSON object.
