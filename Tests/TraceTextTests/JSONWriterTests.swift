@@ -34,8 +34,11 @@ import Testing
             }
         }
         #expect(
-            text == #"{"text":"a \"b\"","fixed":"c","least":-9223372036854775808,"most":18446744073709551615,"half":0.5,"#
-                + #""infinite":null,"nothing":null,"true":true,"list":[1,null,-3],"raw":1.50,"address":"0xab","\n":null}"#)
+            text
+                == #"{"text":"a \"b\"","fixed":"c","least":-9223372036854775808,"most":18446744073709551615,"half":0.5,"#
+                + #""infinite":null,"nothing":null,"true":true,"list":[1,null,-3],"raw":1.50,"#
+                + #""address":"0xab","\n":null}"#
+        )
     }
 
     @Test func commasAndLines() {
