@@ -1,4 +1,5 @@
-"""The builds of Tools/differential, written as COMPILER-LEVEL-KIND[-LINK][-FLAG...]: gcc-O2-dormant-static-cf."""
+"""The builds of Tools/differential, written as COMPILER-LEVEL-KIND[-LINK][-FLAG...]: gcc-O2-dormant-static-cf; and the compilers and
+seeds of all tools that make programs of seeds."""
 
 import os
 import shutil
@@ -37,6 +38,13 @@ FLAGS = {
     "stackcheck": ["-fstack-protector-all", "-fstack-clash-protection"],
 }
 SANITIZERS = ("asan", "ubsan", "tsan")
+
+
+def seeds_of(words):
+    """The numbers that words such as 7 and 1-20 stand for."""
+    for word in words:
+        first, _, last = str(word).partition("-")
+        yield from range(int(first), int(last or first) + 1)
 
 
 def compilers_here():
