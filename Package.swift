@@ -90,9 +90,11 @@ let package = Package(
         // Rust's names, by libiberty, of which there is only an archive.
         .target(name: "CRustNames", linkerSettings: [.linkedLibrary("iberty")]),
         .target(name: "TraceText", swiftSettings: strict),
+        // What the system is asked for everywhere: clocks, directories, programs.
+        .target(name: "TraceSystem", dependencies: ["CTraceFormat", "TraceText"], swiftSettings: strict),
         .target(name: "CTracePack", dependencies: ["CTraceFormat"]),
         .target(
-            name: "TraceFile", dependencies: ["CTraceFormat", "CTracePack", "CZstd", "TraceText"],
+            name: "TraceFile", dependencies: ["CTraceFormat", "CTracePack", "CZstd", "TraceSystem", "TraceText"],
             swiftSettings: strict),
         .target(name: "TraceStatistics", swiftSettings: strict),
         .target(
@@ -101,7 +103,8 @@ let package = Package(
             name: "TraceFindings", dependencies: ["TraceFile", "TraceAnalysis", "TraceStatistics"],
             swiftSettings: strict),
         .target(
-            name: "TraceSymbols", dependencies: ["CElfutils", "CInstructions", "CRustNames", "CZstd", "TraceText"],
+            name: "TraceSymbols",
+            dependencies: ["CElfutils", "CInstructions", "CRustNames", "CZstd", "TraceSystem", "TraceText"],
             swiftSettings: strict,
             linkerSettings: [.linkedLibrary("stdc++")]),
         .target(
@@ -125,7 +128,9 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(
             name: "TraceHistory",
-            dependencies: ["CSQLite", "TraceFile", "TraceAnalysis", "TraceFindings", "TraceStatistics", "TraceText"],
+            dependencies: [
+                "CSQLite", "TraceFile", "TraceAnalysis", "TraceFindings", "TraceStatistics", "TraceSystem", "TraceText",
+            ],
             swiftSettings: strict),
 
         // What somebody sees who looks through calls by keys: lines of text. Only the command line knows a terminal.
@@ -135,19 +140,20 @@ let package = Package(
         .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
 
         // Building: stands before compilers and adds the hooks.
-        .target(name: "TraceBuild", dependencies: ["TraceSymbols", "TraceText"], swiftSettings: strict),
+        .target(name: "TraceBuild", dependencies: ["TraceSymbols", "TraceSystem", "TraceText"], swiftSettings: strict),
 
         // What a machine allows: facts, and what they mean.
         .target(name: "TraceDoctor", dependencies: ["TraceBuild", "TraceText"], swiftSettings: strict),
 
         // Recording: starts the target, owns the session directory.
         .target(
-            name: "TraceRecording", dependencies: ["CTraceFormat", "TraceFile", "TraceText"], swiftSettings: strict),
+            name: "TraceRecording", dependencies: ["CTraceFormat", "TraceFile", "TraceSystem", "TraceText"],
+            swiftSettings: strict),
 
         // What is asked of a session, between the command line and what reads: it neither prints nor exits.
         .target(
             name: "TraceQuery",
-            dependencies: ["TraceFile", "TraceAnalysis", "TraceFindings", "TraceSymbols", "TraceText"],
+            dependencies: ["TraceFile", "TraceAnalysis", "TraceFindings", "TraceSymbols", "TraceSystem", "TraceText"],
             swiftSettings: strict),
 
         // Looking into running processes from beside: what their threads wait for, and whether they hang.
@@ -157,13 +163,14 @@ let package = Package(
             dependencies: [
                 "CThreadStop", "CTraceFormat", "TraceFile", "TraceAnalysis", "TraceFindings", "TraceSymbols",
                 "TraceQuery",
-                "TraceText",
+                "TraceSystem", "TraceText",
             ],
             swiftSettings: strict),
 
         // Bringing the runtime into running processes, and out of their way again.
         .target(
-            name: "TraceAttach", dependencies: ["CThreadStop", "TraceFile", "TraceSymbols", "TraceWatch"],
+            name: "TraceAttach",
+            dependencies: ["CThreadStop", "TraceFile", "TraceSymbols", "TraceSystem", "TraceWatch"],
             swiftSettings: strict),
 
         // What Swift's library does not always find: how this program was called.
@@ -174,7 +181,8 @@ let package = Package(
             name: "fathom",
             dependencies: [
                 "CArguments", "CNcurses",
-                "TraceFile", "TraceAnalysis", "TraceFindings", "TraceStatistics", "TraceSymbols", "TraceText",
+                "TraceFile", "TraceAnalysis", "TraceFindings", "TraceStatistics", "TraceSymbols", "TraceSystem",
+                "TraceText",
                 "TraceQuery",
                 "TraceReports",
                 "TraceExport", "TraceHistory", "TraceScreen",
@@ -204,9 +212,12 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "TraceStatisticsTests", dependencies: ["TraceStatistics", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "TraceSystemTests", dependencies: ["TraceSystem", "TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceTextTests", dependencies: ["TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "TraceReportsTests", dependencies: ["TraceReports", "TraceFindings", "TestSupport"], exclude: ["Golden"],
+            name: "TraceReportsTests", dependencies: ["TraceReports", "TraceFindings", "TestSupport"],
+            exclude: ["Golden"],
             swiftSettings: strict),
         .testTarget(
             name: "TraceScreenTests", dependencies: ["TraceScreen", "TraceAnalysis", "TraceText", "TestSupport"],

@@ -12,8 +12,6 @@ func fopen(_ path: String, _ mode: String) -> UnsafeMutablePointer<FILE>? {
     path.withRawCString { Glibc.fopen($0, mode) }
 }
 
-func opendir(_ path: String) -> OpaquePointer? { path.withRawCString { Glibc.opendir($0) } }
-
 func stat(_ path: String, _ status: inout Glibc.stat) -> Int32 {
     path.withRawCString { fstatat(AT_FDCWD, $0, &status, 0) }
 }

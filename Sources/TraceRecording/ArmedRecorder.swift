@@ -1,6 +1,7 @@
 internal import CTraceFormat
 internal import Glibc
 internal import TraceFile
+internal import TraceSystem
 
 /// Records a stretch of a program that was started with the runtime in it, waiting (``Recorder/arm(onStart:)``).
 ///
@@ -37,7 +38,7 @@ public struct ArmedRecorder {
     ) throws(RecordingError) -> RecordingSummary {
         var signals = AttachedRecorder.blockSignals()
         var clock = SessionClock()
-        let startRealtime = SessionClock.nanoseconds(CLOCK_REALTIME)
+        let startRealtime = SystemClock.realtime
         let directory: SessionDirectory, buffers: SharedBuffers, log: TraceLogWriter, steering: Steering
         // The program has told its path, and may be somebody else's: no link of theirs is followed to what we may write to.
         let lock = open(armed + "/" + Self.metadataName, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -80,21 +81,21 @@ public struct ArmedRecorder {
         let thread = BackgroundThread { drain.run(onLook: { held.look(at: buffers) }) }
         steering.run(true)
         let isAlive = { TargetProcess.isAlive(pid) }
-        let begin = SessionClock.nanoseconds(CLOCK_MONOTONIC) + Self.beginPatience
-        while SessionClock.nanoseconds(CLOCK_MONOTONIC) < begin, isAlive() {
+        let begin = SystemClock.monotonic + Self.beginPatience
+        while SystemClock.monotonic < begin, isAlive() {
             let status = steering.status
             if status.processes.allSatisfy({ $0.taken == status.number }) { break }
             usleep(1000)
         }
         onBegin()
-        let deadline = time.map { SessionClock.nanoseconds(CLOCK_MONOTONIC).addingClamped($0) } ?? .max
-        while SessionClock.nanoseconds(CLOCK_MONOTONIC) < deadline, isAlive() {
+        let deadline = time.map { SystemClock.monotonic.addingClamped($0) } ?? .max
+        while SystemClock.monotonic < deadline, isAlive() {
             if AttachedRecorder.isAskedToEnd(&signals) || !steering.status.asked.records { break }
         }
         steering.run(false)
         drain.stretch.end = clock.now
-        let end = SessionClock.nanoseconds(CLOCK_MONOTONIC) + Self.patience
-        while SessionClock.nanoseconds(CLOCK_MONOTONIC) < end, isAlive() {
+        let end = SystemClock.monotonic + Self.patience
+        while SystemClock.monotonic < end, isAlive() {
             let status = steering.status
             if status.processes.allSatisfy({ $0.taken == status.number && $0.currentThreads == $0.threads }) { break }
             usleep(1000)

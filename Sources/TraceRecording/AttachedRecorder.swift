@@ -1,6 +1,7 @@
 internal import CTraceFormat
 internal import Glibc
 public import TraceFile
+internal import TraceSystem
 
 /// Records a stretch of a program that runs already.
 public struct AttachedRecorder {
@@ -34,7 +35,7 @@ public struct AttachedRecorder {
         var signals = Self.blockSignals(savingOn: request.flight.signal)
         var clock = SessionClock()
         if request.record.mode == .profile, UInt32(clock.kind) != FATHOM_CLOCK_COUNTER { throw .noCounter }
-        let startRealtime = SessionClock.nanoseconds(CLOCK_REALTIME)
+        let startRealtime = SystemClock.realtime
         let directory: SessionDirectory, buffers: SharedBuffers, log: TraceLogWriter
         let description = request.description(startRealtime: startRealtime), work: ModeWork
         var answers: FunctionAnswers?
@@ -85,9 +86,9 @@ public struct AttachedRecorder {
         onBegin()
         var steering = try? Steering(session: directory.path)
         steering?.acceptChanges()
-        let deadline = time.map { SessionClock.nanoseconds(CLOCK_MONOTONIC).addingClamped($0) } ?? .max
+        let deadline = time.map { SystemClock.monotonic.addingClamped($0) } ?? .max
         var isRunning = true, next: RecordOptions.Mode?
-        while next == nil, SessionClock.nanoseconds(CLOCK_MONOTONIC) < deadline {
+        while next == nil, SystemClock.monotonic < deadline {
             isRunning = program.look()
             guard isRunning else { break }
             if Self.isAskedToEnd(&signals) { break }

@@ -1,6 +1,7 @@
 internal import CTraceFormat
 internal import Glibc
 internal import TraceFile
+internal import TraceSystem
 internal import TraceText
 
 /// Records one run of a program.
@@ -32,7 +33,7 @@ public struct Recorder {
         let signals = Target.prepareSignals(and: request.flight.signal)
         var clock = SessionClock()
         if request.record.mode == .profile, UInt32(clock.kind) != FATHOM_CLOCK_COUNTER { throw .noCounter }
-        let startRealtime = SessionClock.nanoseconds(CLOCK_REALTIME)
+        let startRealtime = SystemClock.realtime
         // They are of what this thread starts, so they are opened first, and by this thread. Those of the start need less memory.
         let start = request.record.tellsStartup ? StartRecorder.open(main: request.mainAddress) : nil
         let events = EventSources(request.record)
@@ -76,7 +77,7 @@ public struct Recorder {
             preload = try PreloadPath(of: runtime)
             before = Baseline.Usage.ofChildren
             let (words, variables) = (arguments(), environment(session: directory.rawPath, preload: preload.path))
-            begin = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+            begin = SystemClock.monotonic
             target = try Target(
                 starting: request.executable, arguments: words, environment: variables, signals: signals)
             events.start()
@@ -199,7 +200,7 @@ public struct Recorder {
         var clock = SessionClock()
         let directory: SessionDirectory
         do { directory = try SessionDirectory(creating: request.session) } catch { throw .files(error) }
-        let description = request.description(startRealtime: SessionClock.nanoseconds(CLOCK_REALTIME))
+        let description = request.description(startRealtime: SystemClock.realtime)
         let buffers: SharedBuffers, preload: PreloadPath, target: Target
         do throws(RecordingError) {
             do throws(SessionFileError) {
@@ -310,9 +311,10 @@ private struct PreloadPath {
             directory = nil
             return
         }
-        var template = Array("/tmp/fathom-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw .files(.cannotCreate(path: "/tmp", errno: errno)) }
-        let name = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let name: String
+        do throws(SystemError) { name = try Directory.makeTemporary("fathom", in: "/tmp") } catch {
+            throw .files(.cannotCreate(path: error.subject, errno: error.errno))
+        }
         chmod(name, 0o755)
         path = name + "/libfathom.so"
         directory = name

@@ -28,7 +28,7 @@ package struct Recording {
         chunk.kind = UInt8(FATHOM_CHUNK_RECORDS)
         (chunk.process, chunk.thread, chunk.pid, chunk.tid) = (process, 1, UInt32(pid), UInt32(pid))
         chunk.begin_ticks = clock.now
-        chunk.begin_ns = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        chunk.begin_ns = fathom_clock_time(CLOCK_MONOTONIC)
         if !isOpen { (chunk.end_ticks, chunk.end_ns) = (clock.now, chunk.begin_ns) }
         (chunk.used, chunk.capacity) = (UInt32(used), UInt32(buffers.slotSize))
         return chunk

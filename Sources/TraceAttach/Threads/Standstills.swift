@@ -1,6 +1,7 @@
 internal import CThreadStop
 internal import Glibc
 internal import TraceFile
+internal import TraceSystem
 
 /// How long threads of another process have stood still for us, and which of them were asked to stop and have not yet.
 final class Standstills {
@@ -13,7 +14,7 @@ final class Standstills {
     static let patience: UInt64 = 40_000_000
 
     /// In ns.
-    static var now: UInt64 { SessionClock.nanoseconds(CLOCK_MONOTONIC) }
+    static var now: UInt64 { SystemClock.monotonic }
 
     /// - Parameter begin: when it was asked to stop.
     func add(since begin: UInt64) { longest = max(longest, Self.now - begin) }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceSystem
 
 /// Compiles the sources of one command one by one, because they get different hooks or clang's intermediate form has to
 /// be changed on the way; then links, if the command does.
@@ -28,13 +29,13 @@ struct SeparateCompilation {
     /// - Parameter added: options that come behind the command's own.
     /// - Returns: The exit status of the first step that failed, or 0.
     func run(adding added: [String]) throws(BuildError) -> Int32 {
-        let template = "\(environmentVariable("TMPDIR") ?? "/tmp")/fathom-cc-XXXXXX"
-        let (isMade, temporary) = TraceBuild.temporary(template) { mkdtemp($0) != nil }
-        guard isMade else { throw .cannotWrite("a temporary directory", errno: errno) }
+        let temporary: String
+        do throws(SystemError) { temporary = try Directory.makeTemporary("fathom-cc") } catch {
+            throw .cannotWrite("a temporary directory", errno: error.errno)
+        }
         defer {
             // Options such as -save-temps=obj leave files of their own beside an object.
-            for entry in BuildTree.entries(of: temporary) { unlink("\(temporary)/\(entry.name)") }
-            rmdir(temporary)
+            Directory.remove(temporary)
         }
         var objects: [String: String] = [:]
         for (number, source) in invocation.sources.enumerated() {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceSystem
 
 /// The headers of libraries that one compilation finds: those below the directories that the compiler searches by itself and
 /// those that it is told to search for the system's (`-isystem`, `CPLUS_INCLUDE_PATH`). Their functions get no hooks.
@@ -56,7 +57,7 @@ struct SystemHeaders {
             if !own.contains(where: { $0.contains(directory + "/") }) {
                 texts.append(directory + "/")
             } else {
-                for entry in BuildTree.entries(of: directory).map(\.name).sorted() {
+                for entry in (Directory.names(in: directory) ?? []).sorted() {
                     let path = "\(directory)/\(entry)"
                     if !own.contains(where: { $0.contains(path + "/") }) { texts.append(path) }
                 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceSystem
 internal import TraceText
 
 /// A file in which compilers tell `fathom build` what they built: each appends lines to it.
@@ -25,9 +26,10 @@ struct BuildLog {
     ///
     /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
     static func make() throws(BuildError) -> BuildLog {
-        let template = "\(environmentVariable("TMPDIR") ?? "/tmp")/fathom-build-XXXXXX"
-        let (isMade, directory) = temporary(template) { mkdtemp($0) != nil }
-        guard isMade else { throw .cannotWrite(directory, errno: errno) }
+        let directory: String
+        do throws(SystemError) { directory = try Directory.makeTemporary("fathom-build") } catch {
+            throw .cannotWrite("\(error.subject)/fathom-build-XXXXXX", errno: error.errno)
+        }
         try TextFile.write("", to: directory + "/log")
         return BuildLog(path: directory + "/log")
     }
@@ -52,7 +54,7 @@ struct BuildLog {
     private var directory: String { String(directoryPart(path).dropLast()) }
 
     func remove() {
-        for name in BuildTree.entries(of: directory).map(\.name) { unlink("\(directory)/\(name)") }
+        for name in (Directory.names(in: directory) ?? []) { unlink("\(directory)/\(name)") }
         rmdir(directory)
     }
 

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import TraceSymbols
+internal import TraceSystem
 internal import TraceText
 
 /// The files that a build leaves behind.
@@ -34,7 +35,7 @@ enum BuildTree {
         var seen = 0
         var pending = [place]
         while let folder = pending.popLast() {
-            let files = entries(of: directory + "/" + folder)
+            let files = Directory.entries(of: directory + "/" + folder) ?? []
             if files.contains(where: { $0.name == "workspace-state.json" }) { continue }
             for (name, type) in files {
                 seen += 1
@@ -78,16 +79,5 @@ enum BuildTree {
 
     private static func isAt(_ time: timespec, orAfter start: timespec) -> Bool {
         (time.tv_sec, time.tv_nsec) >= (start.tv_sec, start.tv_nsec)
-    }
-
-    static func entries(of directory: String) -> [(name: String, type: Int)] {
-        guard let stream = opendir(directory) else { return [] }
-        defer { closedir(stream) }
-        var entries: [(name: String, type: Int)] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name.0) { String(rawCString: $0) }
-            if name != ".", name != ".." { entries.append((name, Int(entry.pointee.d_type))) }
-        }
-        return entries
     }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceSystem
 internal import TraceText
 
 /// The directory of stand-ins. It holds links to Fathom that have the names of all compilers in PATH. A build that has
@@ -130,14 +131,7 @@ public enum StandIns {
     }
 
     private static func names(in directory: String) -> [String] {
-        guard let stream = opendir(directory) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name.0) { String(rawCString: $0) }
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        return names
+        (Directory.names(in: directory) ?? []).filter { !$0.hasPrefix(".") }
     }
 
     private static func target(_ link: String) -> String? {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceSystem
 internal import TraceText
 
 /// Running other programs.
@@ -49,29 +50,15 @@ enum Subprocess {
     private static func spawn(
         _ command: [String], output: (descriptor: Int32, stream: Int32)?, restoring signals: [Int32] = []
     ) throws(BuildError) -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        if let output { posix_spawn_file_actions_adddup2(&actions, output.descriptor, output.stream) }
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var defaults = sigset_t()
-        sigemptyset(&defaults)
-        for signal in signals { sigaddset(&defaults, signal) }
-        posix_spawnattr_setsigdefault(&attributes, &defaults)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
-        var pid: pid_t = 0
-        let failure = withUnsafePointers(command) { arguments in
-            posix_spawnp(&pid, arguments[0]!, &actions, &attributes, arguments, environ)
+        var program = ChildProgram(restoring: signals)
+        if let output { program.streams[Int(output.stream)] = .descriptor(output.descriptor) }
+        do throws(SystemError) { return try program.start(command[0], command, isSearched: true) } catch {
+            throw .cannotRun(command[0], errno: error.errno)
         }
-        guard failure == 0 else { throw .cannotRun(command[0], errno: failure) }
-        return pid
     }
 
     private static func wait(for pid: pid_t) -> Int32 {
-        var status: Int32 = 0
-        while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+        let status = (try? ChildProgram.wait(for: pid)) ?? 0
         let signal = status & 0x7f
         return signal == 0 ? status >> 8 & 0xff : 128 + signal
     }

@@ -1,5 +1,6 @@
 internal import CTraceFormat
 internal import Glibc
+internal import TraceSystem
 
 /// Copies of the chunks in the shared buffers, which the recorder had no chance to write to the log.
 ///
@@ -37,7 +38,7 @@ final class SlotBuffers {
         }
         var living = LivingProcesses()
         func isAlive(_ pid: UInt32) -> Bool { living.contains(pid) }
-        let begin = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        let begin = SystemClock.monotonic
         for offset in SlotBuffers.offsets(of: words, raw, file) {
             guard
                 let copy = SlotBuffers.copy(
@@ -47,7 +48,7 @@ final class SlotBuffers {
             chunks.append(copy.chunk)
         }
         guard raw.ring_slots != 0 else { return }
-        let copying = begin...SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        let copying = begin...SystemClock.monotonic
         let kept = RingChunks.settle(
             &copies, keeping: raw.ring_ticks, ticksPerSecond: raw.ticks_per_second, copying: copying)
         chunks = zip(copies, chunks).enumerated().compactMap { index, copy in

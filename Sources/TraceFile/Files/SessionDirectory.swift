@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceSystem
 
 /// The directory that one recording fills. It and its files are readable by their owner alone, because they hold what a
 /// program did.
@@ -119,7 +120,7 @@ package final class SessionDirectory {
         let directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return 0 }
         defer { Glibc.close(directory) }
-        return (SessionFiles.names(in: directory) ?? []).reduce(0) { highest, file in
+        return (Directory.names(in: directory) ?? []).reduce(0) { highest, file in
             guard file.hasPrefix(prefix) else { return highest }
             let rest = file.dropFirst(prefix.count), digits = rest.prefix { $0.isASCII && $0.isNumber }
             guard rest.dropFirst(digits.count).hasPrefix(".fathom"), let number = Int(digits) else { return highest }
@@ -150,7 +151,7 @@ package final class SessionDirectory {
 
     /// Removes what others have made here by `fathom ctl`.
     package func removeNamedFunctions() {
-        for name in SessionFiles.names(in: descriptor) ?? []
+        for name in Directory.names(in: descriptor) ?? []
         where name.hasPrefix(SessionFile.functions.name + ".") && SessionFiles.isOne(name, in: descriptor) {
             unlinkat(descriptor, name, 0)
         }
@@ -249,7 +250,7 @@ package final class SessionDirectory {
     }
 
     private static func names(in directory: Int32, for name: String) throws(SessionFileError) -> [String] {
-        guard let names = SessionFiles.names(in: directory) else { throw .cannotCreate(path: name, errno: errno) }
+        guard let names = Directory.names(in: directory) else { throw .cannotCreate(path: name, errno: errno) }
         return names
     }
 

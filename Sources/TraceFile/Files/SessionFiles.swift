@@ -1,5 +1,6 @@
 internal import CTraceFormat  // its headers include those of libc: Swift may take theirs for the place of timespec
 internal import Glibc
+internal import TraceSystem
 
 /// Tells which files in a directory are a session's.
 public enum SessionFiles {
@@ -41,7 +42,7 @@ public enum SessionFiles {
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        let names = (names(in: descriptor) ?? []).sorted()
+        let names = (Directory.names(in: descriptor) ?? []).sorted()
         func newest(_ ending: String, _ time: (String) -> (Int, Int)?) -> (time: (Int, Int), name: String)? {
             var newest: (time: (Int, Int), name: String)?
             for name in names where name.hasSuffix(ending) {
@@ -66,7 +67,7 @@ public enum SessionFiles {
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }
         defer { close(descriptor) }
-        let paths = (names(in: descriptor) ?? []).sorted().filter { $0.hasSuffix(".fathom") }.map {
+        let paths = (Directory.names(in: descriptor) ?? []).sorted().filter { $0.hasSuffix(".fathom") }.map {
             "\(directory)/\($0)"
         }
         return paths.filter { owner(ofForbidden: $0) != nil }
@@ -102,7 +103,7 @@ public enum SessionFiles {
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard directory >= 0 else { return [] }
         defer { close(directory) }
-        return (names(in: directory) ?? []).filter { isOne($0, in: directory) }
+        return (Directory.names(in: directory) ?? []).filter { isOne($0, in: directory) }
     }
 
     /// Whether files make a session: they include its log or its buffers, or are nothing but its description.
@@ -128,21 +129,5 @@ public enum SessionFiles {
             }
             return kind.isBegun(by: bytes[..<size])
         }
-    }
-
-    /// The names of all files in a directory, except `.` and `..`; nil when the system refuses, and errno says why.
-    static func names(in directory: Int32) -> [String]? {
-        // fdopendir takes over its descriptor, so it gets another one, with a position of its own.
-        let descriptor = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0, let stream = fdopendir(descriptor) else { return nil }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != "." && name != ".." { names.append(name) }
-        }
-        return names
     }
 }

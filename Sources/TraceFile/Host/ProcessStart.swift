@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceSystem
 
 /// When a process was started, in ns of CLOCK_REALTIME, not too late, and too early by a hundredth of a second as a rule; nil when that
 /// is not known.
@@ -13,6 +14,6 @@ package func processStart(_ pid: Int32) -> UInt64? {
         return nil
     }
     let sinceBoot = ticks * (1_000_000_000 / UInt64(rate))
-    let (now, age) = (SessionClock.nanoseconds(CLOCK_REALTIME), SessionClock.nanoseconds(CLOCK_BOOTTIME))
+    let (now, age) = (SystemClock.realtime, SystemClock.sinceBoot)
     return now >= age ? now - age + sinceBoot : nil
 }

@@ -1,5 +1,6 @@
-package import CTraceFormat  // its headers include those of libc: Swift may take theirs for the place of clockid_t
+internal import CTraceFormat
 internal import Glibc
+internal import TraceSystem
 
 /// The clock that a session counts its ticks with.
 package struct SessionClock {
@@ -47,10 +48,7 @@ package struct SessionClock {
     package var now: UInt64 { Self.now(kind).ticks }
 
     /// This moment, in ticks of a session that counts by the processor's counter, or in ns of CLOCK_MONOTONIC.
-    static func ticks(byCounter: Bool) -> UInt64 { byCounter ? fathom_counter() : nanoseconds(CLOCK_MONOTONIC) }
-
-    /// This moment by one of the kernel's clocks, in ns, whatever a preloaded library shows this program.
-    package static func nanoseconds(_ clock: clockid_t) -> UInt64 { fathom_clock_time(Int32(clock)) }
+    static func ticks(byCounter: Bool) -> UInt64 { byCounter ? fathom_counter() : SystemClock.monotonic }
 
     /// This moment by the processor's counter and in ns of CLOCK_MONOTONIC.
     static var pair: Moment { now(UInt8(FATHOM_CLOCK_COUNTER)) }
@@ -58,13 +56,13 @@ package struct SessionClock {
     /// The closest of a few pairs of readings.
     private static func now(_ kind: UInt8) -> Moment {
         guard kind == UInt8(FATHOM_CLOCK_COUNTER) else {
-            let nanoseconds = nanoseconds(CLOCK_MONOTONIC)
+            let nanoseconds = SystemClock.monotonic
             return Moment(ticks: nanoseconds, nanoseconds: nanoseconds)
         }
         var best = Moment(ticks: 0, nanoseconds: 0), width = UInt64.max
         for _ in 0..<5 {
             let before = fathom_counter()
-            let nanoseconds = nanoseconds(CLOCK_MONOTONIC)
+            let nanoseconds = SystemClock.monotonic
             let after = fathom_counter()
             guard after &- before < width else { continue }
             width = after &- before

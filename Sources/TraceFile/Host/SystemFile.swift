@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceSystem
 
 /// Files of /proc and /sys.
 package enum SystemFile {
@@ -15,16 +16,9 @@ package enum SystemFile {
 
     /// The ids of all processes that can be seen.
     package static func processes() -> [String] {
-        guard let directory = opendir("/proc") else { return [] }
-        defer { closedir(directory) }
-        var processes: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) { processes.append(name) }
+        (Directory.names(in: "/proc") ?? []).filter { name in
+            name.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
         }
-        return processes
     }
 
     /// All lines of a file; none when it cannot be read. Files of /proc do not tell their size.

@@ -1,5 +1,6 @@
 internal import CTraceFormat
 internal import Glibc
+internal import TraceSystem
 
 /// A session whose calls are recorded one by one, read as it grows: each record once, however long the recording is.
 ///
@@ -95,7 +96,7 @@ public final class GrowingSession {
             if !goesOn() { return false }
         }
         // The buffers are read first: a chunk that moves to the log meanwhile is then found twice, and not missed.
-        (lookedAt, lookedAtNanoseconds) = (now, SessionClock.nanoseconds(CLOCK_MONOTONIC))
+        (lookedAt, lookedAtNanoseconds) = (now, SystemClock.monotonic)
         let slots = slots()
         isRecording = slots.map { Session.isRecorded(path, by: $0.recorderPID) } ?? false
         let inSlots = slots?.chunks ?? []

@@ -1,5 +1,6 @@
 package import CTraceFormat
 internal import Glibc
+internal import TraceSystem
 
 /// Keeps the files of modules open from when they are first seen, because programs are replaced while they run.
 ///
@@ -127,7 +128,7 @@ public final class HeldModules: @unchecked Sendable {
 
     /// Looks at the modules that processes have told of, which the recorder would see when their buffer is full, or at the end.
     package func look(at buffers: SharedBuffers) {
-        let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        let now = SystemClock.monotonic
         guard now >= nextLook else { return }
         nextLook = now + Self.pause
         for slot in buffers.slots(in: FATHOM_SLOT_OWNED)

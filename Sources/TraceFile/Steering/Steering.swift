@@ -1,5 +1,6 @@
 internal import CTraceFormat
 internal import Glibc
+internal import TraceSystem
 internal import TraceText
 
 /// Steers a recording that is running, through the shared buffers in its session's directory (CTraceSteering.h).
@@ -204,7 +205,7 @@ public final class Steering {
             var number = (next.asked >> UInt32(FATHOM_ASKED_SHIFT) &+ 1) << UInt32(FATHOM_ASKED_SHIFT)
             if number == 0 { number = 1 << UInt32(FATHOM_ASKED_SHIFT) }
             change(&next, number)
-            next.asked_ns = SessionClock.nanoseconds(CLOCK_REALTIME)
+            next.asked_ns = SystemClock.realtime
             next.wish.sum = fathom_wish_sum(&next.wish)
             let first = MemoryLayout<fathom_steering>.offset(of: \.wish)!
             withUnsafeBytes(of: &next) { bytes in

@@ -1,6 +1,7 @@
 internal import CSQLite
 internal import Glibc
 internal import TraceFile
+internal import TraceSystem
 
 /// A connection to an SQLite database, as far as a history needs one.
 final class SQLiteDatabase {
@@ -64,12 +65,10 @@ final class SQLiteDatabase {
             let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
             return (try open("file:\(name)?immutable=1", flags, for: path), nil)
         }
-        let root = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(root)/fathom-history-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw .failed(path: path, reason: "\(root): \(String(cString: strerror(errno)))")
+        let copy: String
+        do throws(SystemError) { copy = try Directory.makeTemporary("fathom-history") + "/history" } catch {
+            throw .failed(path: path, reason: error.description)
         }
-        let copy = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) + "/history"
         do throws(HistoryError) {
             for end in ["", "-wal"] { try SQLiteDatabase.copy(path + end, to: copy + end, for: path) }
             return (try open(copy, SQLITE_OPEN_READWRITE, for: path), copy)
@@ -153,12 +152,12 @@ final class SQLiteDatabase {
     /// Does `body`, and does it again as long as others are in its way: of two who wait for each other, SQLite lets one give up at once
     /// (https://sqlite.org/c3ref/busy_handler.html).
     func insist<Result>(_ body: () throws(HistoryError) -> Result) throws(HistoryError) -> Result {
-        let end = SessionClock.nanoseconds(CLOCK_MONOTONIC) + UInt64(patience) * 1_000_000
+        let end = SystemClock.monotonic + UInt64(patience) * 1_000_000
         while true {
             do throws(HistoryError) {
                 return try body()
             } catch {
-                guard case .busy = error, SessionClock.nanoseconds(CLOCK_MONOTONIC) < end else { throw error }
+                guard case .busy = error, SystemClock.monotonic < end else { throw error }
             }
             sqlite3_sleep(SQLiteDatabase.pause)
         }

@@ -1,6 +1,7 @@
 internal import Glibc
 public import TraceAnalysis
 public import TraceFile
+internal import TraceSystem
 
 /// A session that is being recorded, looked at while its program runs: which calls are open, and what they are called.
 public final class LiveSession {
@@ -57,7 +58,7 @@ public final class LiveSession {
         if let session = try? Session(path: path, readsCalls: false) { known = Known(session, options) }
     }
 
-    private static var now: UInt64 { SessionClock.nanoseconds(CLOCK_MONOTONIC) }
+    private static var now: UInt64 { SystemClock.monotonic }
 
     /// The processes that are known so far.
     public var processes: [TracedProcess] {

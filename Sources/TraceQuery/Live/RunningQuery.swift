@@ -1,6 +1,7 @@
 internal import Glibc
 public import TraceAnalysis
 public import TraceFile
+internal import TraceSystem
 
 /// What the calls of a session add up to while it is being recorded, asked again and again.
 ///
@@ -83,7 +84,7 @@ public final class RunningQuery {
         return isThrough ? 1 : growing.session.part
     }
 
-    private static var now: UInt64 { SessionClock.nanoseconds(CLOCK_MONOTONIC) }
+    private static var now: UInt64 { SystemClock.monotonic }
 
     /// How things are.
     ///

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceSystem
 
 /// The call paths of a finished recording, kept beside it.
 ///
@@ -24,9 +25,7 @@ struct AggregateCache {
             return nil
         }
         var status = stat()
-        var now = timespec()
-        guard stat("\(session.path)/\(SessionFile.trace.name)", &status) == 0, status.st_size == session.logSize,
-            clock_gettime(CLOCK_REALTIME, &now) == 0
+        guard stat("\(session.path)/\(SessionFile.trace.name)", &status) == 0, status.st_size == session.logSize
         else { return nil }
         self.session = session.path
         path = session.path + "/aggregate"
@@ -34,7 +33,7 @@ struct AggregateCache {
             UInt64(status.st_ino), UInt64(status.st_size), AggregateCache.nanoseconds(status.st_mtim),
             AggregateCache.nanoseconds(status.st_ctim),
         ]
-        let settled = AggregateCache.nanoseconds(now) &- 2_000_000_000
+        let settled = SystemClock.realtime &- 2_000_000_000
         isSettled = identity[2] < settled && identity[3] < settled
     }
 

@@ -1,6 +1,7 @@
 internal import CTraceFormat
 internal import Glibc
 internal import TraceFile
+internal import TraceSystem
 
 /// Finds out whether the program has left chunks as the runtime wrote them, as far as that can be seen. Any program may write
 /// over the buffers.
@@ -28,8 +29,8 @@ struct ChunkCheck {
             return true
         }
         let hour: UInt64 = 3600 * 1_000_000_000
-        let elapsed = SessionClock.nanoseconds(CLOCK_MONOTONIC) &- header.begin_ns &+ hour
-        guard elapsed < SessionClock.nanoseconds(CLOCK_MONOTONIC) &- clock.start.nanoseconds &+ 2 * hour,
+        let elapsed = SystemClock.monotonic &- header.begin_ns &+ hour
+        guard elapsed < SystemClock.monotonic &- clock.start.nanoseconds &+ 2 * hour,
             countsOtherwise[header.process] != false, isSound(&header, from: 0, to: .max)
         else { return false }
         countsOtherwise[header.process] = true

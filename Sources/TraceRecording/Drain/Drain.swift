@@ -1,6 +1,7 @@
 internal import CTraceFormat
 internal import Glibc
 internal import TraceFile
+internal import TraceSystem
 
 /// Moves finished chunks from the buffers to the log while the program runs, and all others when it has ended.
 final class Drain: @unchecked Sendable {
@@ -40,7 +41,7 @@ final class Drain: @unchecked Sendable {
     /// Images that have called exec, which may have failed.
     private var execs: Set<UInt32> = []
 
-    private var pace = DiskPace(at: SessionClock.nanoseconds(CLOCK_MONOTONIC))
+    private var pace = DiskPace(at: SystemClock.monotonic)
     /// The time since ``pace`` was asked that writes to the disk took, in nanoseconds.
     private var writing: UInt64 = 0
     /// The time between two looks while chunks keep coming: as long as threads take to fill ``writeSize``.
@@ -144,7 +145,7 @@ final class Drain: @unchecked Sendable {
     ///   - hasRoom: a buffer was emptied.
     ///   - time: until the next look, in nanoseconds; ``pause`` unless it is given.
     private func announce(hasRoom: Bool = false, within time: UInt64? = nil) {
-        let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        let now = SystemClock.monotonic
         let isStarving = starvation?.isFound() == true, wasLate = now > due + Self.pauses.lowerBound
         due = now + (time ?? pause)
         buffers.announce(due: due, isStarving: isStarving, wakesOne: hasRoom && (isStarving || wasLate))
@@ -337,7 +338,7 @@ final class Drain: @unchecked Sendable {
 
     /// Gives the ring the slots in which processes that are gone have left something, once a second.
     private func leaveToRing() {
-        let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        let now = SystemClock.monotonic
         guard now >= nextLeaving else { return }
         nextLeaving = now + Self.naps.upperBound
         finishLeft()
@@ -367,7 +368,7 @@ final class Drain: @unchecked Sendable {
     /// Decides how to write `waiting` bytes of finished chunks, and when to look for the next ones.
     private func choosePace(waiting: UInt64) {
         let isFarFromCap = maxSize.map { log.bytes + waiting + Self.exactSize < $0 } ?? true
-        let keepsUp = pace.keepsUp(waiting: waiting, waited: writing, at: SessionClock.nanoseconds(CLOCK_MONOTONIC))
+        let keepsUp = pace.keepsUp(waiting: waiting, waited: writing, at: SystemClock.monotonic)
         log.passesCache = isFarFromCap && keepsUp
         writing = 0
         let pause = self.pause * Self.writeSize / max(waiting, 1)
@@ -407,9 +408,9 @@ final class Drain: @unchecked Sendable {
     private func append(_ chunks: [TraceLogWriter.Part]) -> Int {
         guard log.passesCache else { return log.append(chunks) }
         announce(within: Self.writeTime)
-        let begin = SessionClock.nanoseconds(CLOCK_MONOTONIC), before = starvation?.timeWaited() ?? 0
+        let begin = SystemClock.monotonic, before = starvation?.timeWaited() ?? 0
         defer {
-            let time = SessionClock.nanoseconds(CLOCK_MONOTONIC) - begin
+            let time = SystemClock.monotonic - begin
             writing += time - min((starvation?.timeWaited() ?? before) - before, time)
         }
         return log.append(chunks)

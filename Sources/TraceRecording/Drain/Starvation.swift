@@ -1,5 +1,6 @@
 internal import Glibc
 internal import TraceFile
+internal import TraceSystem
 
 /// Whether the calling thread gets the processor time that it wants, by what the kernel tells of its waiting for a
 /// processor.
@@ -16,7 +17,7 @@ struct Starvation {
     /// For the thread that calls this. Without /proc it never starves.
     init() {
         descriptor = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)
-        looked = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        looked = SystemClock.monotonic
         waited = timeWaited() ?? 0
     }
 
@@ -24,7 +25,7 @@ struct Starvation {
 
     /// Whether the thread lately waited for more than a quarter of some time.
     mutating func isFound() -> Bool {
-        let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        let now = SystemClock.monotonic
         guard now - looked >= Self.interval else { return now < end }
         if let time = timeWaited() {
             if (time &- waited) * Self.patience > now - looked { end = now + Self.memory }

@@ -2,6 +2,7 @@ internal import CTraceFormat  // its headers include those of libc: Swift may ta
 internal import Glibc
 internal import Synchronization
 internal import TraceFile
+internal import TraceSystem
 internal import TraceText
 
 /// Saves what the ring holds as sessions of their own, when a condition holds or the user or the program asks for it.
@@ -154,7 +155,7 @@ final class FlightRecorder: @unchecked Sendable {
     }
 
     private func save(because reasons: [Reason], _ losses: RecordingLosses, isLast: Bool = false) {
-        let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        let now = SystemClock.monotonic
         times.removeAll { now - $0 >= Self.hour }
         guard isLast || times.count < plan.savesPerHour else {
             refused += 1

@@ -1,6 +1,7 @@
 internal import CTraceFormat
 internal import Glibc
 internal import TraceFile
+internal import TraceSystem
 
 /// Moves what the kernel tells of threads from the kernel's rings to the session, on a thread of its own.
 ///
@@ -60,7 +61,7 @@ final class EventRecorder: @unchecked Sendable {
 
     private func takeAll() {
         // What happened before this moment is in the rings by now.
-        let until = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        let until = SystemClock.monotonic
         wakings?.take()
         var isEmpty = true
         rings.take { events, lost in

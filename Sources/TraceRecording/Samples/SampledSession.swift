@@ -1,11 +1,12 @@
 internal import CTraceFormat
 internal import Glibc
 public import TraceFile
+internal import TraceSystem
 
 /// Writes samples of a process's stacks as a session that the readers of profiles read.
 public struct SampledSession {
     private var clock = SessionClock()
-    private let realtime = SessionClock.nanoseconds(CLOCK_REALTIME)
+    private let realtime = SystemClock.realtime
 
     /// Sampling begins.
     public init() {}

@@ -1,6 +1,7 @@
 internal import CTraceFormat  // its headers include those of libc: Swift may take theirs for the place of stat
 internal import Glibc
 internal import TraceFile
+internal import TraceSystem
 
 /// Runs the command again without the runtime, so that the two can be compared.
 ///
@@ -54,7 +55,7 @@ struct BaselineRun {
         let end = lseek(STDIN_FILENO, 0, SEEK_CUR)
         defer { if case .file = input { lseek(STDIN_FILENO, end, SEEK_SET) } }
         var runs: [Baseline.Usage] = []
-        let start = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        let start = SystemClock.monotonic
         repeat {
             if case .file(let start) = input { lseek(STDIN_FILENO, start, SEEK_SET) }
             var hasInput = true
@@ -71,7 +72,7 @@ struct BaselineRun {
             let ended = TargetStatus(target.wait())
             guard ended == status else { return .failed("without the runtime the program ended in another way") }
             runs.append(Baseline.Usage.ofChildren - before)
-        } while runs.count < BaselineRun.most && SessionClock.nanoseconds(CLOCK_MONOTONIC) - start < BaselineRun.enough
+        } while runs.count < BaselineRun.most && SystemClock.monotonic - start < BaselineRun.enough
         runs.sort { $0.total < $1.total }
         return .measured(Baseline(traced: traced, plain: runs[runs.count / 2], runs: UInt64(runs.count)))
     }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceSystem
 internal import TraceText
 
 /// The program being recorded: a child with our terminal, descriptors, working directory and signal mask.
@@ -52,30 +53,13 @@ struct Target {
         starting path: String, arguments: [UnsafeMutablePointer<CChar>?], environment: [UnsafeMutablePointer<CChar>?],
         signals: InheritedSignals, streams: Streams = .all
     ) throws(RecordingError) {
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var mask = signals.mask
-        posix_spawnattr_setsigmask(&attributes, &mask)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-        var reset = signals.reset
-        posix_spawnattr_setsigdefault(&attributes, &reset)
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        if streams == .none {
-            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        let output: ChildProgram.Stream = streams == .all ? .inherited : .nothing
+        var program = ChildProgram(input: streams == .none ? .nothing : .inherited, output: output, errors: output)
+        program.blockedSignals = signals.mask
+        program.defaultSignals = signals.reset
+        do throws(SystemError) { pid = try program.start(path, arguments + [nil], environment + [nil]) } catch {
+            throw .cannotStart(path: path, errno: error.errno)
         }
-        if streams != .all {
-            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-            posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-        }
-        var pid: pid_t = 0
-        let error = path.withRawCString {
-            posix_spawn(&pid, $0, &actions, &attributes, arguments + [nil], environment + [nil])
-        }
-        guard error == 0 else { throw .cannotStart(path: path, errno: error) }
-        self.pid = pid
     }
 
     /// Waits for the program's end, passing signals on. What stops the program from the terminal stops us as well.

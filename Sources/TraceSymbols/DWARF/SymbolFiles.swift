@@ -1,5 +1,6 @@
 internal import CElfutils
 internal import Glibc
+internal import TraceSystem
 
 /// Where symbols and debug information may be besides the programs: files that a person named, directories that hold some, however
 /// these are laid out, and the servers of debuginfod.
@@ -40,14 +41,9 @@ public final class SymbolFiles: ExpressibleByArrayLiteral {
     private static let mostFiles = 200_000, deepest = 40
 
     private static func add(_ directory: String, to index: inout [[UInt8]: [String]], depth: Int, left: inout Int) {
-        guard depth < deepest, let stream = opendir(directory) else { return }
-        defer { closedir(stream) }
+        guard depth < deepest, let names = Directory.names(in: directory) else { return }
         var directories: [String] = []
-        while left > 0, let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name == "." || name == ".." { continue }
+        for name in names where left > 0 {
             let path = "\(directory)/\(name)"
             var status = stat()
             // A directory that is linked to may lead round; a file that is linked to is one by another name.

@@ -18,7 +18,7 @@ public func demangle(_ linkageName: String, spoken: Bool = true) -> String {
     }
     guard let prefix = prefixes.first(where: { name.hasPrefix($0) }) else { return String(name) }
     // A legacy name of Rust's ends with a hash; only such names are C++'s as well.
-    if prefix == "_R" || (prefix == "_Z" && name.contains("17h")),
+    if prefix == "_R" || (prefix == "_Z" && strstr(linkageName, "17h") != nil),
         let rust = onDeepStack(if: name.utf8.count >= longName, { demangleRust(String(name)) })
     {
         return rust

@@ -4,6 +4,7 @@ internal import TraceAnalysis
 internal import TraceFile
 internal import TraceFindings
 public import TraceQuery
+internal import TraceSystem
 
 /// Watches a running session for hangs, until ``stop()`` or until no process is left.
 ///
@@ -91,8 +92,6 @@ public final class HangWatcher: @unchecked Sendable {
         fathom_wake32(stopWord)
     }
 
-    private static func now(_ clock: clockid_t = CLOCK_MONOTONIC) -> UInt64 { SessionClock.nanoseconds(clock) }
-
     /// Watches until ``stop()``, or until no process of the session is left and the recorder has ended.
     public func run() {
         var idle = 0
@@ -119,9 +118,9 @@ public final class HangWatcher: @unchecked Sendable {
     /// - Returns: How long to wait, in ns.
     private func look() -> UInt64 {
         let limits = options.limits
-        let threads = session.threads.look(), now = HangWatcher.now()
+        let threads = session.threads.look(), now = SystemClock.monotonic
         let moment = HangWriter.Moment(
-            threads: threads, ticks: session.threads.now, realtime: HangWatcher.now(CLOCK_REALTIME))
+            threads: threads, ticks: session.threads.now, realtime: SystemClock.realtime)
         for pid in Set(threads.map { Int32(bitPattern: $0.pid) }) where processes[pid] == nil {
             processes[pid] = WatchedProcess(pid, limits)
         }
@@ -227,7 +226,7 @@ public final class HangWatcher: @unchecked Sendable {
 
     private func begin(_ event: HangJudge.Event, _ duration: UInt64, _ moment: HangWriter.Moment) {
         guard let thread = thread(event, moment), let process = processes[Int32(bitPattern: thread.pid)] else { return }
-        process.updateUsage(at: HangWatcher.now())
+        process.updateUsage(at: SystemClock.monotonic)
         let findings = waits(in: process), owners = WatchedProcess.owners(findings)
         if let circle = process.circles(findings).first(where: { WaitCircle.leads(thread.tid, into: $0, owners) }) {
             explained[event] = (.deadlock(pid: process.pid, circle: circle), nil)
@@ -307,7 +306,7 @@ public final class HangWatcher: @unchecked Sendable {
                 blocked: WatchedProcess.blocked(circle, findings)))
         let thread = moment.threads.first { $0.tid == tid && Int32(bitPattern: $0.pid) == process.pid }
         let hang = writer.hang(
-            .deadlock, process, thread: tid, duration: time(since: begin, process, moment, HangWatcher.now()),
+            .deadlock, process, thread: tid, duration: time(since: begin, process, moment, SystemClock.monotonic),
             ring: thread.flatMap { rings[ThreadID(process: $0.process, serial: $0.serial)] }, findings, circle,
             at: moment)
         let subject = Subject.deadlock(pid: process.pid, circle: circle), owners = WatchedProcess.owners(findings)
@@ -416,7 +415,7 @@ public final class HangWatcher: @unchecked Sendable {
     private func end() {
         _ = look()
         for process in processes.values {
-            process.look(at: HangWatcher.now(), options.limits)
+            process.look(at: SystemClock.monotonic, options.limits)
             if process.hasEnded { end(process) }
         }
         for report in reports.values { news(HangNews(number: report.number, stage: .goesOn, hang: report.hang)) }

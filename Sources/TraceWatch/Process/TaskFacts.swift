@@ -1,5 +1,6 @@
 internal import Glibc
 internal import TraceFile
+internal import TraceSystem
 
 /// What the kernel tells of a process or of one of its threads.
 package struct TaskFacts: Sendable {
@@ -37,16 +38,7 @@ package struct TaskFacts: Sendable {
 
     /// The ids of a process's threads.
     package static func threads(of pid: Int32) -> [Int32] {
-        guard let directory = opendir("/proc/\(pid)/task") else { return [] }
-        defer { closedir(directory) }
-        var threads: [Int32] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if let id = Int32(name) { threads.append(id) }
-        }
-        return threads.sorted()
+        (Directory.names(in: "/proc/\(pid)/task") ?? []).compactMap { Int32($0) }.sorted()
     }
 
     /// Resident memory in bytes.

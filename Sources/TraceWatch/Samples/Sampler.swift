@@ -4,6 +4,7 @@ internal import TraceAnalysis
 public import TraceFile
 internal import TraceQuery
 internal import TraceSymbols
+internal import TraceSystem
 
 /// Samples the stacks of all threads of a process.
 public final class Sampler: @unchecked Sendable {
@@ -106,7 +107,7 @@ public final class Sampler: @unchecked Sendable {
         return found + known.filter { old in !found.contains { $0.low == old.low } }
     }
 
-    private static var now: UInt64 { SessionClock.nanoseconds(CLOCK_MONOTONIC) }
+    private static var now: UInt64 { SystemClock.monotonic }
 
     private static func program(_ pid: Int32) -> String {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))

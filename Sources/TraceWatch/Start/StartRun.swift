@@ -2,6 +2,7 @@ internal import CThreadStop
 internal import CTraceFormat
 internal import Glibc
 internal import TraceFile
+internal import TraceSystem
 
 /// Runs a program to its end, and tells what it took of memory and time until then.
 public struct StartRun: Sendable {
@@ -51,10 +52,10 @@ public struct StartRun: Sendable {
         defer { for word in words { free(word) } }
         let process = fathom_start_measured(path, &words, environ)
         guard process > 0 else { throw .notStarted(path, errno: errno) }
-        let start = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        let start = SystemClock.monotonic
         let watchdog = Watchdog(process, after: limit)
         let isThere = fathom_run_to_end(process) == 1
-        let end = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        let end = SystemClock.monotonic
         let wasEnded = watchdog.stop()
         let faults = isThere ? StartRun.faults(of: process) : nil
         let pages = isThere ? StartRun.residentPages(of: process, path) : nil
@@ -109,11 +110,8 @@ private final class Watchdog: @unchecked Sendable {
         pthread_mutex_init(&mutex, nil)
         pthread_cond_init(&condition, nil)
         thread = BackgroundThread { [self] in
-            var deadline = timespec()
-            clock_gettime(CLOCK_REALTIME, &deadline)
-            let end = Double(deadline.tv_nsec) / 1e9 + limit
-            deadline.tv_sec += Int(end)
-            deadline.tv_nsec = Int((end - end.rounded(.down)) * 1e9)
+            let end = Double(SystemClock.realtime) / 1e9 + limit
+            var deadline = timespec(tv_sec: Int(end), tv_nsec: Int((end - end.rounded(.down)) * 1e9))
             pthread_mutex_lock(&mutex)
             while !isDone, pthread_cond_timedwait(&condition, &mutex, &deadline) != ETIMEDOUT {}
             if !isDone {

@@ -5,6 +5,8 @@ internal import TraceFile
 internal import TraceHistory
 internal import TraceQuery
 internal import TraceSymbols
+internal import TraceSystem
+internal import TraceText
 
 /// What the shells offer to complete where only Fathom can know it. What cannot be read is passed over without a message.
 extension CompletionKind {
@@ -105,16 +107,7 @@ extension CompletionKind {
     }
 
     private static func entries(of directory: String) -> [String] {
-        guard let stream = opendir(directory) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if let name, name != ".", name != ".." { names.append(name) }
-        }
-        return names
+        (Directory.names(in: directory) ?? []).filter { !$0.holdsRawBytes }
     }
 
     private static func isDirectory(_ path: String) -> Bool {

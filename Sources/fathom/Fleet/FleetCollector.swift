@@ -3,6 +3,7 @@ internal import TraceExport
 internal import TraceFile
 internal import TraceHistory
 internal import TraceQuery
+internal import TraceSystem
 internal import TraceText
 
 /// Writes what a session's calls have added up to since the last time, again and again, each time as files of their own.
@@ -85,7 +86,7 @@ final class FleetCollector {
         var run = FleetRun(of: session, labels: labels, part: state.part + 1)
         run.take(content)
         var next = state
-        next.advance(&run, to: FleetCollector.now)
+        next.advance(&run, to: SystemClock.realtime)
         guard !run.isEmpty else { return moment.isRecording || session.isRecording }
         let tables = FleetTables(run)
         if let refusal = tables.refusal { throw Diagnostics.fail("\(path): \(refusal)", .nothing) }
@@ -113,12 +114,6 @@ final class FleetCollector {
             pieces = 0
         } while !moment.isRecording && !moment.isThrough
         return moment
-    }
-
-    private static var now: UInt64 {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        return UInt64(now.tv_sec) &* 1_000_000_000 &+ UInt64(now.tv_nsec)
     }
 
     /// Where a file lies until it counts: `run/…/NAME.parquet` as `NAME.run`.

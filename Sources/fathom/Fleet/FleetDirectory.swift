@@ -2,6 +2,7 @@ internal import Glibc
 internal import TraceExport
 internal import TraceFile
 internal import TraceHistory
+internal import TraceSystem
 internal import TraceText
 
 /// The directory of the fleet's tables, which many runs and machines may share.
@@ -106,16 +107,7 @@ struct FleetDirectory {
 
     /// The names in a directory below this one; none when it is not there.
     func names(in relative: String) -> [String] {
-        guard let directory = opendir("\(path)/\(relative)") else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
+        Directory.names(in: "\(path)/\(relative)") ?? []
     }
 
     /// A file of an interval.

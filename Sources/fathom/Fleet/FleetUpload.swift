@@ -1,5 +1,6 @@
 internal import Glibc
 internal import TraceHistory
+internal import TraceSystem
 internal import TraceText
 
 /// Hands the files of intervals over to a tool that takes them elsewhere, and removes what it has taken.
@@ -42,25 +43,12 @@ struct FleetUpload {
     private func take(_ file: String) -> String? {
         let path = "\(directory.path)/\(file)"
         let words = ["sh", "-c", command, "sh", path, prefix.isEmpty ? file : "\(prefix)/\(file)"]
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        var tool = ChildProgram(input: .nothing)
         // This program blocks the signals that end it while it writes; the tool must not.
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        tool.blockedSignals = sigset_t()
         signal(SIGCHLD, SIG_DFL)  // Where it is ignored, nobody knows how a tool ended.
         let status: Int32
-        do throws(ChildProgram.Failure) {
-            status = try ChildProgram.run("/bin/sh", words, &actions, &attributes)
-        } catch {
-            return "/bin/sh: \(String(cString: strerror(error.code)))"
-        }
+        do throws(SystemError) { status = try tool.run("/bin/sh", words) } catch { return error.description }
         if status == 0 {
             unlink(path)
             directory.removeEmpty(FleetDirectory.parent(of: file))

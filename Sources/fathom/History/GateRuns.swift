@@ -1,6 +1,7 @@
 internal import Glibc
 internal import TraceFile
 internal import TraceHistory
+internal import TraceSystem
 internal import TraceText
 
 /// Runs programs for a gate, each run recorded by a `fathom record` of its own, and reads what it recorded.
@@ -29,37 +30,20 @@ final class GateRuns {
     init(_ options: [String], symbols: [String]) throws {
         self.options = options
         self.symbols = symbols
-        let root = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(root)/fathom-gate-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw Diagnostics.fail("\(root): \(String(cString: strerror(errno)))", .failed)
+        do throws(SystemError) { directory = try Directory.makeTemporary("fathom-gate") } catch {
+            throw Diagnostics.fail(error.description, .failed)
         }
-        directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Removes what is left of the recordings.
-    func finish() { GateRuns.remove(directory) }
-
-    /// Removes a directory and what is in it, as far as it is there. Links are not followed.
-    private static func remove(_ path: String) {
-        guard let directory = opendir(path) else { return }
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard name != ".", name != ".." else { continue }
-            if unlink("\(path)/\(name)") != 0, errno == EISDIR { remove("\(path)/\(name)") }
-        }
-        closedir(directory)
-        rmdir(path)
-    }
+    func finish() { Directory.remove(directory) }
 
     /// Runs a program once. Its standard output goes nowhere, and what it says on standard error is seen.
     ///
     /// - Throws: exit status 2, the reason said, when it does not end with status 0 or is not recorded.
     func run(_ program: Program) throws -> SessionRun {
         let session = "\(directory)/run.fathom"
-        let started = RunningScreen.now(CLOCK_MONOTONIC)
+        let started = SystemClock.monotonic
         let record = ["/proc/self/exe", "record", "--quiet"] + options + ["-o", session, "--"]
         let command: [String]
         switch program {
@@ -70,9 +54,9 @@ final class GateRuns {
             command = ["/bin/sh", "-c", "exec \(CommandText.line([own] + record.dropFirst())) \(line)"]
         }
         let status = try GateRuns.wait(for: command)
-        time += RunningScreen.now(CLOCK_MONOTONIC) - started
+        time += SystemClock.monotonic - started
         count += 1
-        defer { GateRuns.remove(session) }
+        defer { Directory.remove(session) }
         guard status == 0 else { throw Diagnostics.fail("\(program.text): \(GateRuns.text(of: status))", .failed) }
         return try SessionRun(session, symbols: symbols)
     }
@@ -101,14 +85,8 @@ final class GateRuns {
     }
 
     private static func wait(for command: [String]) throws -> Int32 {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-        do throws(ChildProgram.Failure) {
-            return try ChildProgram.run(command[0], command, &actions)
-        } catch {
-            throw Diagnostics.fail("\(error.call ?? command[0]): \(String(cString: strerror(error.code)))", .failed)
+        do throws(SystemError) { return try ChildProgram(output: .nothing).run(command[0], command) } catch {
+            throw Diagnostics.fail(error.description, .failed)
         }
     }
 }

@@ -4,6 +4,7 @@ internal import TraceAnalysis
 internal import TraceFile
 internal import TraceFindings
 internal import TraceReports
+internal import TraceSystem
 internal import TraceText
 internal import TraceWatch
 
@@ -89,16 +90,7 @@ final class HangFiles: @unchecked Sendable {
 
     /// The names of the files for programs that a directory has; nil, and errno, when it cannot be read.
     private static func names(in directory: String) -> [String]? {
-        guard let entries = opendir(directory) else { return nil }
-        defer { closedir(entries) }
-        var names: [String] = []
-        while let entry = readdir(entries) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.hasSuffix(".json"), !name.hasPrefix(".") { names.append(name) }
-        }
-        return names
+        Directory.names(in: directory)?.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
     }
 
     private func write(_ name: String, _ body: (ByteWriter) -> Void) {

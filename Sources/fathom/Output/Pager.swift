@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceSystem
 
 /// The program that shows long output page by page, chosen and called as git does it: FATHOM_PAGER, PAGER or `less`, by the
 /// shell. Empty, or `cat`, is none.
@@ -24,22 +25,8 @@ struct Pager {
         guard pipe(&ends) == 0 else { return nil }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         defer { close(ends[0]) }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGPIPE)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
-        var words: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(command), nil]
-        defer { for word in words { free(word) } }
-        var process = pid_t()
-        guard posix_spawn(&process, "/bin/sh", &actions, &attributes, &words, environ) == 0 else {
+        let pager = ChildProgram(input: .descriptor(ends[0]), restoring: [SIGPIPE])
+        guard let process = try? pager.start("/bin/sh", ["sh", "-c", command]) else {
             close(ends[1])
             return nil
         }
@@ -56,7 +43,7 @@ struct Pager {
     /// Ends its input, and waits until the reader has left it.
     func finish() {
         close(input)
-        while waitpid(process, nil, 0) < 0, errno == EINTR {}
+        _ = try? ChildProgram.wait(for: process)
         signal(SIGINT, SIG_DFL)
         Pager.running = 0
     }

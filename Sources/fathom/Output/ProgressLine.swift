@@ -1,10 +1,11 @@
 internal import Glibc
 internal import TraceFile
+internal import TraceSystem
 
 /// Says on a terminal how far a long task is, once it has taken a second; the line goes when the task is through.
 struct ProgressLine {
     private let task: String
-    private var start = ProgressLine.now()
+    private var start = SystemClock.monotonic
     private let isTerminal = isatty(STDERR_FILENO) == 1
     private var shown: UInt64 = 0
     /// Whether there is a line now.
@@ -28,7 +29,7 @@ struct ProgressLine {
     /// - Parameter part: what is done of the task, 0...1.
     mutating func show(_ part: Double) {
         guard isTerminal, !ProgressLine.isOver, !StandardOutput.isPaged else { return }
-        let now = ProgressLine.now()
+        let now = SystemClock.monotonic
         if part >= 1 {
             ProgressLine.clear()
             // What comes next is another task.
@@ -41,5 +42,4 @@ struct ProgressLine {
     }
 
     /// ns of CLOCK_MONOTONIC.
-    private static func now() -> UInt64 { SessionClock.nanoseconds(CLOCK_MONOTONIC) }
 }

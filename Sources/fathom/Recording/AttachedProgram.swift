@@ -6,6 +6,7 @@ internal import TraceFile
 internal import TraceQuery
 internal import TraceRecording
 internal import TraceSymbols
+internal import TraceSystem
 internal import TraceText
 
 /// A running process, as the recorder needs it.
@@ -72,7 +73,7 @@ extension Record {
             var request = request(of: process)
             request.functions = try namedFunctions(of: request.executable)
             let first = request.session
-            let end = attaching.time.map { SessionClock.nanoseconds(CLOCK_MONOTONIC).addingClamped($0.nanoseconds) }
+            let end = attaching.time.map { SystemClock.monotonic.addingClamped($0.nanoseconds) }
             var left = attaching.time?.nanoseconds
             while left != 0 {
                 let (summary, notes, next) = try AttachedRecorder(request, of: program).run(for: left) {
@@ -80,7 +81,7 @@ extension Record {
                 }
                 if !quiet { (notes + SummaryText(summary).lines).forEach(Diagnostics.say) }
                 guard let next else { break }
-                left = end.map { $0 - min($0, SessionClock.nanoseconds(CLOCK_MONOTONIC)) }
+                left = end.map { $0 - min($0, SystemClock.monotonic) }
                 request.record.mode = next
                 request.session = SessionDirectory.next(after: first)
                 program = AttachedProgram(try Attachment(process, runtime: Installation.runtimeLibrary))

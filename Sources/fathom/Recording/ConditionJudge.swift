@@ -3,6 +3,7 @@ internal import TraceAnalysis
 internal import TraceFile
 internal import TraceQuery
 internal import TraceRecording
+internal import TraceSystem
 internal import TraceText
 
 /// Decides by `--when` which calls are worth saving.
@@ -64,7 +65,7 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
         hasPercentiles = conditions.contains { if case .percentile = $0.limit { true } else { false } }
     }
 
-    private static var now: UInt64 { SessionClock.nanoseconds(CLOCK_MONOTONIC) }
+    private static var now: UInt64 { SystemClock.monotonic }
 
     func leastDuration(in ring: String) -> UInt64? {
         let begin = Self.now

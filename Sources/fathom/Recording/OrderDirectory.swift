@@ -1,5 +1,6 @@
 internal import Glibc
 internal import TraceReports
+internal import TraceSystem
 internal import TraceText
 
 /// An order of functions as each linker reads it, in a directory that is there while a build runs.
@@ -19,11 +20,9 @@ struct OrderDirectory {
         guard let functions = OrderFile.functions(in: String(decoding: bytes, as: UTF8.self)) else {
             throw Diagnostics.fail("\(file): is no order of functions, as fathom order writes it", .nothing)
         }
-        var template = Array("/tmp/fathom-order-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw Diagnostics.fail("/tmp: \(String(cString: strerror(errno)))", .nothing)
+        do throws(SystemError) { path = try Directory.makeTemporary("fathom-order", in: "/tmp") } catch {
+            throw Diagnostics.fail(error.description, .nothing)
         }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         for linker in OrderFile.Linker.allCases {
             let output = try OutputFile("\(path)/order.\(linker.rawValue)")
             OrderFile(for: linker).write(functions, to: output.writer)
@@ -32,7 +31,6 @@ struct OrderDirectory {
     }
 
     func remove() {
-        for linker in OrderFile.Linker.allCases { unlink("\(path)/order.\(linker.rawValue)") }
-        rmdir(path)
+        Directory.remove(path)
     }
 }

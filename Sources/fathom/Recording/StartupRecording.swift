@@ -2,6 +2,7 @@ internal import Glibc
 internal import TraceFile
 internal import TraceRecording
 internal import TraceSymbols
+internal import TraceSystem
 internal import TraceText
 
 /// Starts a program and records that, as often as somebody asks for.
@@ -50,12 +51,9 @@ final class StartupRecording {
 
     private func temporary(_ name: String) throws -> String {
         if directory == nil {
-            let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-            var template = Array("\(parent)/fathom-startup-XXXXXX".utf8CString)
-            guard mkdtemp(&template) != nil else {
-                throw Diagnostics.fail("\(parent): \(String(cString: strerror(errno)))", .failed)
+            do throws(SystemError) { directory = try Directory.makeTemporary("fathom-startup") } catch {
+                throw Diagnostics.fail(error.description, .failed)
             }
-            directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
         return "\(directory!)/\(name).fathom"
     }

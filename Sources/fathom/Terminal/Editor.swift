@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceSystem
 internal import TraceText
 
 /// The program that the user edits text with: VISUAL, EDITOR or vi, as git takes them.
@@ -28,14 +29,6 @@ enum Editor {
             program.hasPrefix("code") || colonEditors.contains(program)
             ? (program.hasPrefix("cod") ? ["--goto", "\(file):\(line)"] : ["\(file):\(line)"]) : ["+\(line)", file]
         let words = ["sh", "-c", command + " \"$@\"", command] + place
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        for number in [SIGPIPE, SIGINT, SIGQUIT] { sigaddset(&signals, number) }
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
         // While the editor runs, Ctrl-C is meant for the editor alone.
         let (interrupt, quit) = (signal(SIGINT, SIG_IGN), signal(SIGQUIT, SIG_IGN))
         defer {
@@ -43,10 +36,10 @@ enum Editor {
             signal(SIGQUIT, quit)
         }
         let status: Int32
-        do throws(ChildProgram.Failure) {
-            status = try ChildProgram.run("/bin/sh", words, nil, &attributes)
+        do throws(SystemError) {
+            status = try ChildProgram(restoring: [SIGPIPE, SIGINT, SIGQUIT]).run("/bin/sh", words)
         } catch {
-            return error.call == nil ? "\(command): \(String(cString: strerror(error.code)))" : nil
+            return error.subject == "waitpid" ? nil : "\(command): \(error.reason)"
         }
         return status >> 8 & 0xff == 127 ? "there is no editor '\(command)' (VISUAL, EDITOR)" : nil
     }

@@ -3,6 +3,7 @@ internal import TraceAnalysis
 internal import TraceFile
 internal import TraceQuery
 internal import TraceScreen
+internal import TraceSystem
 internal import TraceText
 
 /// What a ``TraceScreen`` shows of a running program, look by look.
@@ -74,7 +75,7 @@ struct RunningScreen {
         } else if !moment.isThrough {
             parts.append("reading what was recorded before, \(Int(part * 100)) %")
         } else if start > 0 {
-            let elapsed = RunningScreen.now(CLOCK_REALTIME)
+            let elapsed = SystemClock.realtime
             parts.append("for \((elapsed > start ? elapsed - start : 0) / 1_000_000_000) s")
         }
         if moment.isStopped, !isOver { parts.append("stopped") }
@@ -84,6 +85,4 @@ struct RunningScreen {
         if moment.lostCalls > 0 { parts.append("\(CountText.grouped(moment.lostCalls)) calls not recorded") }
         return parts.joined(separator: ", ")
     }
-
-    static func now(_ clock: clockid_t) -> UInt64 { SessionClock.nanoseconds(clock) }
 }

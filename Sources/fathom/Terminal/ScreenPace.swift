@@ -1,5 +1,6 @@
 internal import Glibc
 internal import TraceFile
+internal import TraceSystem
 
 /// Says when to draw again how far something is, which is told much more often.
 struct ScreenPace {
@@ -7,7 +8,7 @@ struct ScreenPace {
 
     /// Whether a tenth of a second has gone by since it was last so.
     mutating func isDue() -> Bool {
-        let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        let now = SystemClock.monotonic
         guard now >= next else { return false }
         next = now &+ 100_000_000
         return true

@@ -4,6 +4,7 @@ internal import TraceAnalysis
 internal import TraceFile
 internal import TraceHistory
 internal import TraceQuery
+internal import TraceSystem
 
 /// `fathom collect --to DIR SESSION|PID...`
 struct CollectCommand: ParsableCommand {
@@ -123,7 +124,7 @@ struct CollectCommand: ParsableCommand {
         _ all: [FleetCollector], _ upload: FleetUpload?, _ pruning: FleetPruning, until stop: Int32
     ) throws {
         var collectors = all
-        var next = RunningScreen.now(CLOCK_MONOTONIC)
+        var next = SystemClock.monotonic
         var isStopped = false, saysPruned = true
         var failure: (any Error)?
         while true {
@@ -158,7 +159,7 @@ struct CollectCommand: ParsableCommand {
             }
             if isLast { break }
             next += every.nanoseconds
-            let now = RunningScreen.now(CLOCK_MONOTONIC)
+            let now = SystemClock.monotonic
             // Whoever is late has one longer interval, and no short ones after it.
             if next < now { next = now }
             isStopped = CollectCommand.wait(for: stop, (next - now) / 1_000_000)

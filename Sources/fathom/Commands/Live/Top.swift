@@ -5,6 +5,7 @@ internal import TraceFile
 internal import TraceQuery
 internal import TraceReports
 internal import TraceScreen
+internal import TraceSystem
 internal import TraceText
 
 struct Top: ParsableCommand {
@@ -116,16 +117,16 @@ struct Top: ParsableCommand {
         var screen = TraceScreen(
             try running.content(), tree ? .tree : .report, sortedBy: sort, characters: terminal.characters,
             surroundings: Surroundings.of(path, isLive: true))
-        var next = RunningScreen.now(CLOCK_MONOTONIC) &+ delay.nanoseconds
+        var next = SystemClock.monotonic &+ delay.nanoseconds
         var isBehind = false
         try ScreenLoop(terminal: terminal).run(&screen) { choice, screen in
             running.choose(choice)
             screen.update(try running.content())
         } wait: {
-            let now = RunningScreen.now(CLOCK_MONOTONIC)
+            let now = SystemClock.monotonic
             return isBehind && !running.isOver ? 0 : next > now ? Int((next - now) / 1_000_000) + 1 : 0
         } refresh: { screen in
-            let begin = RunningScreen.now(CLOCK_MONOTONIC)
+            let begin = SystemClock.monotonic
             if running.isOver {
                 next = begin &+ delay.nanoseconds
                 return
@@ -134,7 +135,7 @@ struct Top: ParsableCommand {
             isBehind = running.read(for: Top.readingTime) < 1
             guard begin >= next else { return }
             if !screen.isPaused { screen.update(try running.content()) }
-            let end = RunningScreen.now(CLOCK_MONOTONIC)
+            let end = SystemClock.monotonic
             // Looking takes a third of the time at most, however much there is to be looked at.
             next = max(begin &+ delay.nanoseconds, end &+ (end - begin) * 2)
         }
@@ -165,9 +166,9 @@ struct Top: ParsableCommand {
                 if !hasRows { throw isFiltered ? QueryError.nothingLeft(near: .none) : .noCalls(isDamaged: false) }
                 return
             }
-            let next = RunningScreen.now(CLOCK_MONOTONIC) &+ delay.nanoseconds
+            let next = SystemClock.monotonic &+ delay.nanoseconds
             // What comes meanwhile is read as it comes.
-            while case let now = RunningScreen.now(CLOCK_MONOTONIC), now < next {
+            while case let now = SystemClock.monotonic, now < next {
                 usleep(UInt32(min(next - now, Top.readingTime) / 1000))
                 _ = running.read(for: Top.readingTime)
             }
