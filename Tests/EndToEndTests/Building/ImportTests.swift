@@ -102,6 +102,29 @@ import Testing
         try writeFile(Array(changed.utf8), to: package)
     }
 
+    /// What calls add up to is found out by TraceQuery, and whoever shows it is handed it.
+    @Test func whoeverShowsSumsMakesNone() throws {
+        let targets = ["fathom", "TraceReports", "TraceExport"]
+        let text = """
+            let a = Waits(of: b)
+            let c = FooWaits(1), d = e.waits(2)  // CallTree(of: f)
+            /// Aggregation(of: g)
+            let h = TraceAnalysis.CallTree(of: i)
+            return Aggregation(of: j)
+
+            """
+        for target in targets + ["TraceQuery"] { try directory.write(text, to: "Sources/\(target)/Planted.swift") }
+        let found = try #require(try complaint()).split(separator: "\n").filter { $0.contains("Planted.swift") }
+        #expect(
+            Set(found.map(String.init))
+                == Set(
+                    targets.flatMap { target in
+                        ["1 makes Waits", "4 makes CallTree", "5 makes Aggregation"].map {
+                            "check-layering: only TraceQuery makes what calls add up to: Sources/\(target)/Planted.swift:\($0)"
+                        }
+                    }))
+    }
+
     /// A rule that would allow a circle is no rule.
     @Test func rulesThatGoRoundAreFound() throws {
         try change(".target(name: \"TraceText\",", to: ".target(name: \"TraceText\", dependencies: [\"TraceReports\"],")
