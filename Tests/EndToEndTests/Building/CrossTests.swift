@@ -52,7 +52,8 @@ struct CrossTests {
 
     /// A weakly ordered processor must not show readers a slot's new header under the old one's magic. No emulator
     /// reorders stores, so the instructions are read: a barrier stands behind the store that takes the magic away.
-    @Test(arguments: ["record/chunk.c", "session/metadata.c"]) func headersStayBehindTheirMagic(_ source: String) throws {
+    @Test(arguments: ["record/chunk.c", "session/metadata.c"]) func headersStayBehindTheirMagic(_ source: String) throws
+    {
         let sources = "\(Binaries.sources)/../../Sources"
         let assembly = try run(
             "clang",
