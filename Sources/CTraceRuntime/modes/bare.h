@@ -13,6 +13,8 @@
 #include "../host/runtime.h"
 #include "hooks.h"
 
+FATHOM_WITHOUT_HOOKS
+
 // Reads or writes the field exactly once, at this place of the code, because a handler may come before or after. A
 // barrier does not keep the compiler from reading later.
 #define ONCE(field) (*(volatile __typeof__(field) *)&(field))
@@ -118,5 +120,7 @@ INTERNAL void bare_leave(uintptr_t function, uintptr_t call_site, uintptr_t sp, 
         (void)function, (void)call_site;                                                                               \
         bare_leave(ANY_FUNCTION, NO_CALL_SITE, sp, NO_RETURN_ADDRESS, 1, is_shown);                                    \
     }
+
+FATHOM_WITHOUT_HOOKS_END
 
 #endif
