@@ -24,8 +24,9 @@ import TraceText
     @Test func lostCallsAreToldWithEachAnswer() throws {
         let fixture = try QueryFixture(lost: 3)
         #expect(try query(fixture).records { _, _ in true }.warnings == [Self.lost])
-        let calls = try CallsQuery(query(fixture), layout: TreeLayout())
-        #expect(calls.answer(isEmpty: false, isWhole: true).warnings == [Self.lost])
+        var page = CountingPage()
+        #expect(try CallsQuery(query(fixture), layout: TreeLayout()).answer(on: &page).warnings == [Self.lost])
+        #expect(page.calls > 0 && page.isFinished)
         #expect(try sums(fixture).rows(.all(by: .function)).warnings == [Self.lost])
         #expect(try sums(fixture).paths().warnings == [Self.lost])
     }
@@ -63,4 +64,37 @@ import TraceText
         #expect(paths.content.map(\.name) == ["callers", "callees"])
         #expect(paths.content.allSatisfy { !$0.tree.paths.isEmpty })
     }
+
+    /// A page that nothing is to be shown on tells why; what matches nothing is told of a whole page alone.
+    @Test func pagesTellWhatTheyShow() throws {
+        var options = QueryOptions()
+        options.filter.hidden = [try Pattern("nothing")]
+        let fixture = try QueryFixture()
+        let calls = try CallsQuery(SessionQuery(fixture.session(), options), layout: TreeLayout())
+        var page = CountingPage(), short = CountingPage(limit: 1)
+        #expect(calls.answer(on: &page).warnings == ["no function matches 'nothing'"])
+        #expect(calls.answer(on: &short).warnings == [])
+        let none = try CallsQuery(SessionQuery(QueryFixture(hasCalls: false).session(), options), layout: TreeLayout())
+        var empty = CountingPage()
+        #expect(none.answer(on: &empty).emptiness == .noCalls(isDamaged: false))
+    }
+}
+
+/// Counts calls, as long as more are wanted.
+private struct CountingPage: TreePage {
+    var limit = Int.max
+    var calls = 0
+    var isFinished = false
+    var wantsMore: Bool { calls < limit }
+    var isEmpty: Bool { calls == 0 }
+
+    mutating func enter(_ call: TreeCall) { calls += 1 }
+    mutating func finish() { isFinished = true }
+    mutating func begin(_ process: TracedProcess) {}
+    mutating func begin(_ thread: TracedThread, in space: AddressSpace) {}
+    mutating func begin(lane: UInt32) {}
+    mutating func leave(_ call: TreeCall) {}
+    mutating func endLane(hidden: CallSum) {}
+    mutating func endThread() {}
+    mutating func endProcess() {}
 }

@@ -1,6 +1,6 @@
 // Fills more slots than are used before anybody waits for the recorder, and counts how often a thread then waits for
 // it: where the recorder is there, and where it was killed and its parent has not asked yet. Linked with the runtime's
-// recorder.c; the clock is this program's.
+// await.c; the clock is this program's.
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "host/runtime.h"
-#include "session/recorder.h"
+#include "session/await.h"
 
 struct runtime runtime;
 static struct fathom_buffers buffers;

@@ -6,9 +6,9 @@
 #include "../follow/process.h"
 #include "../host/runtime.h"
 #include "../record/chunk.h"
+#include "../session/await.h"
 #include "../session/metadata.h"
 #include "../session/modules.h"
-#include "../session/recorder.h"
 
 // The one function here that uses a register of other kinds than the rest of the runtime, to be passed a number.
 #if defined(__x86_64__)

@@ -5,7 +5,7 @@
 
 #include "../follow/mode.h"
 #include "../follow/thread.h"
-#include "../session/recorder.h"
+#include "../session/await.h"
 
 void trace_settle(struct thread *t, const struct event *event);
 void trace_begins(struct thread *t, enum begins how);

@@ -7,7 +7,7 @@
 
 #include "../follow/registers.h"
 #include "../session/arguments.h"
-#include "../session/recorder.h"
+#include "../session/await.h"
 #include "chunk.h"
 
 FATHOM_WITHOUT_HOOKS

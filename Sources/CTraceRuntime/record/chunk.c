@@ -4,9 +4,9 @@
 
 #include "../follow/side.h"
 #include "../host/runtime.h"
+#include "../session/await.h"
 #include "../session/metadata.h"
 #include "../session/modules.h"
-#include "../session/recorder.h"
 #include "../session/session.h"
 #include "../session/slots.h"
 #include "budget.h"

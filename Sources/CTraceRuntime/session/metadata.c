@@ -3,7 +3,7 @@
 #include "metadata.h"
 
 #include "../host/runtime.h"
-#include "recorder.h"
+#include "await.h"
 #include "session.h"
 
 #include <fcntl.h>

@@ -5,9 +5,9 @@
 #include "modules.h"
 
 #include "../host/runtime.h"
+#include "await.h"
 #include "functions.h"
 #include "metadata.h"
-#include "recorder.h"
 #include "sleds.h"
 
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 
 #include "../host/runtime.h"
 #include "../host/text.h"
-#include "recorder.h"
+#include "await.h"
 #include "slots.h"
 
 #include <fcntl.h>

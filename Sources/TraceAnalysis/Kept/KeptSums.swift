@@ -86,7 +86,7 @@ public struct KeptSums {
     }
 
     private static func sum(_ words: ArraySlice<UInt64>) -> UInt64 {
-        var sum = KeptSum()
+        var sum = KeptChecksum()
         for word in words { sum.add(word) }
         return sum.value
     }
@@ -95,7 +95,7 @@ public struct KeptSums {
     private func bytes(of section: Section) -> [UInt8]? {
         let place = places[section.rawValue]
         guard let bytes = read(Int(place.offset), Int(place.size)), bytes.count == Int(place.size) else { return nil }
-        var sum = KeptSum()
+        var sum = KeptChecksum()
         bytes.withUnsafeBytes { sum.add($0) }
         return sum.value == place.sum ? bytes : nil
     }
@@ -149,7 +149,7 @@ public struct KeptSums {
 extension RowSettings {
     /// A number for what rows depend on: the cost that was taken out, and which of the functions `ids` were hidden.
     func key(of functions: FunctionTable, _ ids: [UInt32]) -> UInt64 {
-        var sum = KeptSum()
+        var sum = KeptChecksum()
         sum.add(cost?.perCall.bitPattern ?? .max)
         if hidesCompilerMade { for id in ids { sum.add(functions[id].isCompilerMade ? 2 : 1) } }
         return sum.value

@@ -3,7 +3,7 @@ internal import TraceText
 /// Writes one section of kept sums: numbers as LEB128, which takes a byte for each seven bits (DWARF 5, 7.6).
 struct KeptWriter {
     private var bytes: [UInt8] = []
-    private var sum = KeptSum()
+    private var sum = KeptChecksum()
     private(set) var size = 0
     private let write: (UnsafeRawBufferPointer) -> Void
 

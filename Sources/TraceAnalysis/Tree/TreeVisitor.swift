@@ -30,3 +30,11 @@ extension TreeVisitor {
     public mutating func tell(_ memory: MemorySums) {}
     public mutating func pause() {}
 }
+
+/// A tree as somebody reads it.
+public protocol TreePage: TreeVisitor {
+    /// Whether no call was to be shown, once all has been.
+    var isEmpty: Bool { get }
+    /// Writes what stands below the tree.
+    mutating func finish()
+}

@@ -49,15 +49,17 @@ public struct CallsQuery {
     /// What the recording lacks, once it has been read.
     var warnings: [String] { query.warnings(of: threads) }
 
-    /// What is to be said once the calls have been shown.
+    /// Shows the calls on `page`, and tells what is to be known of them.
     ///
-    /// - Parameters:
-    ///   - isEmpty: whether none was to be shown.
-    ///   - isWhole: whether all were shown, so that it is known which patterns match nothing.
-    public func answer(isEmpty: Bool, isWhole: Bool) -> Answer<Void> {
-        Answer(
-            (), warnings: warnings + (isWhole && !isEmpty ? query.unmatchedPatterns : []),
-            emptiness: isEmpty ? query.emptiness : nil, sessions: [query.session])
+    /// - Complexity: O(records).
+    public func answer(on page: inout some TreePage) -> Answer<Void> {
+        walk(&page)
+        // Otherwise a pattern may match what is beyond the limit.
+        let isWhole = page.wantsMore
+        page.finish()
+        return Answer(
+            (), warnings: warnings + (isWhole && !page.isEmpty ? query.unmatchedPatterns : []),
+            emptiness: page.isEmpty ? query.emptiness : nil, sessions: [query.session])
     }
 
     /// Shows the calls, process by process.

@@ -10,7 +10,7 @@ public struct AggregateQuery {
     /// What is taken out of all times.
     public let cost: TracingCost?
     private let aggregation: Aggregation
-    private let cache: AggregateCache?
+    private let cache: KeptSumsFile?
     private let joined: JoinedThreads
 
     public var session: Session { query.session }
@@ -62,7 +62,7 @@ public struct AggregateQuery {
         let isCached =
             options.usesCache && options.selection.isAll && !options.rawNames && options.symbolFiles.isEmpty
             && query.isOfAllTime
-        cache = isCached ? AggregateCache(query.session) : nil
+        cache = isCached ? KeptSumsFile(query.session) : nil
     }
 
     /// What is to be taken out of the times of `session`; nil for nothing.
@@ -152,7 +152,7 @@ public struct AggregateQuery {
 
     /// Reads all of the recording, as it was recorded, and keeps what it adds up to.
     private func readWhole(
-        _ cache: AggregateCache
+        _ cache: KeptSumsFile
     ) -> (tree: CallPathTree, rows: [AggregateRow], threads: [ThreadSums]) {
         let (tree, sums) = AggregateQuery.aggregation(query, TreeFilter(), nil)
             .sums(of: threads, rows: settings)

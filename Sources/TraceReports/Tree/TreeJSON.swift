@@ -3,7 +3,7 @@ public import TraceFile
 public import TraceText
 
 /// Writes call trees as one JSON document, while they are walked.
-public struct TreeJSON: TreeVisitor {
+public struct TreeJSON: TreePage {
     private let json: JSONWriter
     private let functions: FunctionTable
     private let limit: Int
@@ -13,6 +13,8 @@ public struct TreeJSON: TreeVisitor {
     /// What the call that is entered next did with memory, if that is known.
     private var told: MemorySums?
     private var shown = 0
+    /// A document without calls is whole, too.
+    public var isEmpty: Bool { false }
     private var lane: UInt32 = 0
     private var layouts: [UInt32: ArgumentLayout] = [:]
     private var rootsHidden = CallSum()

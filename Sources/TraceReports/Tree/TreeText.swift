@@ -3,7 +3,7 @@ public import TraceFile
 public import TraceText
 
 /// Prints call trees as indented lines.
-public struct TreeText: TreeVisitor {
+public struct TreeText: TreePage {
     /// What a line shows besides times and name.
     public struct Options: Sendable {
         /// File and line of the definition.
@@ -39,7 +39,8 @@ public struct TreeText: TreeVisitor {
     private var lane: UInt32 = 0
     private var laneIsShown = true
     /// Lines written, headers and sums aside.
-    public private(set) var shown = 0
+    private var shown = 0
+    public var isEmpty: Bool { shown == 0 && !writer.isClosed }
     private var threadsShown = 0
     /// What is hidden of the roots of a thread that has nothing to show so far.
     private var hiddenRoots = CallSum()

@@ -1,5 +1,3 @@
-internal import TraceFindings
-
 /// What a thread that waits for a futex waits for.
 ///
 /// The kernel knows a word in memory and nothing of what it is a part of. That is told by the kind of wait, by the
@@ -23,7 +21,7 @@ struct FutexWait {
 
     private var isPlausible: (UInt32) -> Bool { { $0 != 0 && threads.contains($0) } }
 
-    func wait(_ arguments: [UInt64]) -> Wait {
+    func wait(_ arguments: [UInt64]) -> ObservedWait {
         let address = arguments[0], operation = arguments[1] & 0x7f, value = UInt32(truncatingIfNeeded: arguments[2])
         if FutexWait.lockPI.contains(operation) { return held("mutex", "a mutex", address, load(address)) }
         let isShared = arguments[1] & FutexWait.privateFlag == 0
@@ -32,14 +30,15 @@ struct FutexWait {
         case .readWriteLock: return readWriteLock(address)
         case .join: return join(value)
         case .dispatchQueue: return dispatchQueue(address)
-        case let other?: return Wait(other.rawValue, FutexWait.texts[other] ?? "a \(other.rawValue)")
+        case let other?: return ObservedWait(other.rawValue, FutexWait.texts[other] ?? "a \(other.rawValue)")
         case nil: break
         }
         // Nobody knows the stack. A joining thread waits until the kernel clears the other's id.
         if isShared, isPlausible(value), value != UInt32(bitPattern: tid), load(address) == value { return join(value) }
         if looksLikeMutex(address, value) { return mutex(address, value) }
         if let queue = syncOwner(address) { return held("dispatch queue", "a dispatch queue", address, queue) }
-        return Wait("futex", "a futex at 0x\(String(address, radix: 16)), which is part of a lock or another primitive")
+        return ObservedWait(
+            "futex", "a futex at 0x\(String(address, radix: 16)), which is part of a lock or another primitive")
     }
 
     private static let texts: [LibraryCall: String] = [
@@ -49,19 +48,19 @@ struct FutexWait {
         .dispatchGroup: "a dispatch group", .dispatchSemaphore: "a dispatch semaphore",
     ]
 
-    private func held(_ kind: String, _ what: String, _ address: UInt64, _ word: UInt32?) -> Wait {
+    private func held(_ kind: String, _ what: String, _ address: UInt64, _ word: UInt32?) -> ObservedWait {
         let owner = word.map { $0 & FutexWait.idMask }
         let text = "\(what) at 0x\(String(address, radix: 16))"
-        guard let owner, isPlausible(owner) else { return Wait(kind, text) }
-        return Wait(kind, "\(text), which \(holder(owner)) holds", owner: owner)
+        guard let owner, isPlausible(owner) else { return ObservedWait(kind, text) }
+        return ObservedWait(kind, "\(text), which \(holder(owner)) holds", owner: owner)
     }
 
     /// The word is the first of the mutex; the owner's id is the third.
-    private func mutex(_ address: UInt64, _ value: UInt32) -> Wait {
+    private func mutex(_ address: UInt64, _ value: UInt32) -> ObservedWait {
         guard value == 0, RefusedMutex.isOwnWord(address, stackPointer) else {
             return held("mutex", "a mutex", address, load(address &+ 8))
         }
-        var wait = Wait("mutex", "\(RefusedMutex.text) that it cannot have")
+        var wait = ObservedWait("mutex", "\(RefusedMutex.text) that it cannot have")
         wait.refused = RefusedMutex.found(near: stackPointer, load: load, isThread: isPlausible)
         return wait
     }
@@ -76,23 +75,23 @@ struct FutexWait {
     }
 
     /// The seventh word has the writer's id. A reader waits at the third word, a writer there or at the fourth.
-    private func readWriteLock(_ address: UInt64) -> Wait {
+    private func readWriteLock(_ address: UInt64) -> ObservedWait {
         for offset in [16, 12] as [UInt64] {
             if let writer = load(address &+ offset), isPlausible(writer) {
                 return held("rwlock", "a read-write lock", address &+ offset &- 24, writer)
             }
         }
-        return Wait("rwlock", "a read-write lock at 0x\(String(address, radix: 16)), which readers hold")
+        return ObservedWait("rwlock", "a read-write lock at 0x\(String(address, radix: 16)), which readers hold")
     }
 
-    private func join(_ value: UInt32) -> Wait {
+    private func join(_ value: UInt32) -> ObservedWait {
         isPlausible(value)
-            ? Wait("join", "the end of \(holder(value))", owner: value)
-            : Wait("join", "the end of a thread")
+            ? ObservedWait("join", "the end of \(holder(value))", owner: value)
+            : ObservedWait("join", "the end of a thread")
     }
 
-    private func dispatchQueue(_ address: UInt64) -> Wait {
-        guard let owner = syncOwner(address) else { return Wait("dispatch queue", "a dispatch queue") }
+    private func dispatchQueue(_ address: UInt64) -> ObservedWait {
+        guard let owner = syncOwner(address) else { return ObservedWait("dispatch queue", "a dispatch queue") }
         return held("dispatch queue", "a dispatch queue", address, owner)
     }
 

@@ -1,5 +1,3 @@
-internal import TraceFindings
-
 /// Mutexes with priority inheritance that the kernel refuses to wait for, because that would close a circle of waits.
 ///
 /// pthread_mutex_lock then waits for ever, or until its time limit, for a word of its own on the thread's stack (nptl/:
@@ -42,11 +40,12 @@ enum RefusedMutex {
             let distances = owners.keys.reduce(into: [UInt32: Int]()) { $0[$1] = distance(from: $1, to: own, owners) }
             let fitting = refused.filter { distances.isEmpty ? $0.value == own : distances[$0.value] != nil }
             if fitting.count == 1, let mutex = fitting.first {
-                findings[tid]?.wait = Wait(
+                findings[tid]?.wait = ObservedWait(
                     wait.kind, "a mutex at 0x\(String(mutex.key, radix: 16)), which \(holder(mutex.value, tid)) holds",
                     owner: mutex.value)
             } else if distances.count == 1, let other = distances.keys.first {
-                findings[tid]?.wait = Wait(wait.kind, "\(text), which \(holder(other, tid)) holds", owner: other)
+                findings[tid]?.wait = ObservedWait(
+                    wait.kind, "\(text), which \(holder(other, tid)) holds", owner: other)
             } else {
                 findings[tid]?.wait?.closes = distances.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
             }

@@ -1,5 +1,4 @@
 internal import TraceFile
-internal import TraceFindings
 internal import TraceSymbols
 internal import TraceText
 
@@ -17,7 +16,7 @@ public final class WaitFinder {
     /// What a thread was found to do.
     public struct Finding: Sendable {
         /// Nil when it runs, or when the kernel does not tell.
-        public var wait: Wait?
+        public var wait: ObservedWait?
         /// Functions of libraries that it waits in, innermost first.
         public var functions: [String] = []
         /// The system call that it waits in, where the kernel tells it.
@@ -38,15 +37,15 @@ public final class WaitFinder {
     }
 
     /// Where the kernel does not tell the call, it may tell where it sleeps, or at least that it does.
-    private func withoutCall(_ tid: Int32, _ answer: BlockedCall.Answer) -> Wait? {
+    private func withoutCall(_ tid: Int32, _ answer: BlockedCall.Answer) -> ObservedWait? {
         guard let facts = TaskFacts(pid, thread: tid) else { return nil }
-        if facts.isStopped { return Wait("stopped", "a signal to go on: it is stopped") }
+        if facts.isStopped { return ObservedWait("stopped", "a signal to go on: it is stopped") }
         let place = SystemFile.firstLine(of: "/proc/\(pid)/task/\(tid)/wchan")
         let isPlace = !place.isEmpty && place != "0"
         switch facts.state {
-        case "D": return Wait("device", "a device" + (isPlace ? " (in the kernel's \(place))" : ""))
+        case "D": return ObservedWait("device", "a device" + (isPlace ? " (in the kernel's \(place))" : ""))
         case "S" where answer == .unknown:
-            return Wait(
+            return ObservedWait(
                 "unknown", isPlace ? "something in the kernel's \(place)" : "something that the kernel does not tell")
         default: return nil
         }
@@ -64,9 +63,10 @@ public final class WaitFinder {
         return functions
     }
 
-    private func wait(_ tid: Int32, _ call: BlockedCall, _ functions: [String], _ threads: Set<UInt32>) -> Wait {
+    private func wait(_ tid: Int32, _ call: BlockedCall, _ functions: [String], _ threads: Set<UInt32>) -> ObservedWait
+    {
         guard let number = SystemCalls.name(call.number) else {
-            return Wait("system call", "system call \(call.number)")
+            return ObservedWait("system call", "system call \(call.number)")
         }
         let name = number == "restart_syscall" ? WaitFinder.restarted(functions) ?? number : number
         switch name {
@@ -78,17 +78,17 @@ public final class WaitFinder {
             return wait.wait(call.arguments)
         case "nanosleep", "clock_nanosleep":
             let request = call.arguments[name == "nanosleep" ? 0 : 2]
-            return Wait(
+            return ObservedWait(
                 "sleep",
                 "the end of a sleep" + sleepText(request, isUntil: name != "nanosleep" && call.arguments[1] & 1 != 0))
         case "wait4", "waitid", "vfork": return child(name, call.arguments)
         case "flock", "fcntl": return fileLock(name, call.arguments)
-        case "pause", "rt_sigsuspend", "rt_sigtimedwait": return Wait("signal", "a signal (\(name))")
+        case "pause", "rt_sigsuspend", "rt_sigtimedwait": return ObservedWait("signal", "a signal (\(name))")
         case "poll", "ppoll": return poll(name, call.arguments)
-        case "select", "pselect6": return Wait("poll", "one of several descriptors (\(name))")
+        case "select", "pselect6": return ObservedWait("poll", "one of several descriptors (\(name))")
         case _ where SystemCalls.ofDescriptors.contains(name):
-            return Wait(name, "\(name) of \(Descriptors.text(call.arguments[0], of: pid))")
-        default: return Wait(name, "system call \(name)")
+            return ObservedWait(name, "\(name) of \(Descriptors.text(call.arguments[0], of: pid))")
+        default: return ObservedWait(name, "system call \(name)")
         }
     }
 
@@ -120,17 +120,17 @@ public final class WaitFinder {
         return " of \(String(time: UInt64(seconds) * 1_000_000_000 + UInt64(rest)))"
     }
 
-    private func child(_ name: String, _ arguments: [UInt64]) -> Wait {
+    private func child(_ name: String, _ arguments: [UInt64]) -> ObservedWait {
         // wait4's first argument is a process, or nothing of the kind; waitid's second is one if the first is P_PID.
         let first = name == "waitid" ? (arguments[0] == 1 ? arguments[1] : 0) : arguments[0]
         let child = Int32(truncatingIfNeeded: first)
         guard name != "vfork", child > 0 else {
-            return Wait("child", name == "vfork" ? "a child to call exec (vfork)" : "the end of any child")
+            return ObservedWait("child", name == "vfork" ? "a child to call exec (vfork)" : "the end of any child")
         }
-        return Wait("child", "the end of child \(child)\(TaskFacts(child).map { " (\($0.name))" } ?? "")")
+        return ObservedWait("child", "the end of child \(child)\(TaskFacts(child).map { " (\($0.name))" } ?? "")")
     }
 
-    private func fileLock(_ name: String, _ arguments: [UInt64]) -> Wait {
+    private func fileLock(_ name: String, _ arguments: [UInt64]) -> ObservedWait {
         var text = "a lock of \(Descriptors.text(arguments[0], of: pid))"
         if let holder = FileLocks.holder(ofDescriptor: arguments[0], of: pid, byFlock: name == "flock") {
             text +=
@@ -138,19 +138,20 @@ public final class WaitFinder {
                 ? ", which this process itself holds"
                 : ", which process \(holder)\(TaskFacts(holder).map { " (\($0.name))" } ?? "") holds"
         }
-        return Wait("file lock", "\(text) (\(name))")
+        return ObservedWait("file lock", "\(text) (\(name))")
     }
 
     /// The descriptors that poll(2) was given, as far as they are few.
-    private func poll(_ name: String, _ arguments: [UInt64]) -> Wait {
+    private func poll(_ name: String, _ arguments: [UInt64]) -> ObservedWait {
         let count = arguments[1]
         guard count > 0, count <= 4 else {
-            return Wait("poll", count == 0 ? "a time to pass (\(name))" : "one of \(count) descriptors (\(name))")
+            return ObservedWait(
+                "poll", count == 0 ? "a time to pass (\(name))" : "one of \(count) descriptors (\(name))")
         }
         let texts = (0..<count).compactMap { index -> String? in
             let descriptor: Int32? = memory?.load(arguments[0] &+ index * 8)
             return descriptor.flatMap { $0 < 0 ? nil : Descriptors.text(UInt64($0), of: pid) }
         }
-        return Wait("poll", "\(texts.isEmpty ? "descriptors" : texts.joined(separator: " or ")) (\(name))")
+        return ObservedWait("poll", "\(texts.isEmpty ? "descriptors" : texts.joined(separator: " or ")) (\(name))")
     }
 }

@@ -24,7 +24,7 @@ struct RuntimeFuzzTests {
             ],
             ["\(Binaries.sources)/fuzz_session.c"]
                 + [
-                    "host/system", "host/vectors", "session/session", "session/slots", "session/recorder",
+                    "host/system", "host/vectors", "session/session", "session/slots", "session/await",
                 ].map { "\(sources)/CTraceRuntime/\($0).c" })
         let output = try run(fuzzer, [session, "10000"])
         #expect(output.status == 0, "\(output.stderr)")

@@ -89,7 +89,7 @@ import Testing
             [
                 "-g", "-O1", "-std=gnu17", "-I\(sources)/CTraceFormat/include", "-I\(sources)/CTraceRuntime/include",
                 "-I\(sources)/CTraceRuntime",
-            ], ["\(Binaries.sources)/recorder_gone.c", "\(sources)/CTraceRuntime/session/recorder.c"])
+            ], ["\(Binaries.sources)/recorder_gone.c", "\(sources)/CTraceRuntime/session/await.c"])
         let expected = """
             starving: 100
             killed: 0

@@ -169,11 +169,11 @@ import TraceFile
         var words = bytes.prefix(KeptSums.headerSize).withUnsafeBytes { Array($0.bindMemory(to: UInt64.self)) }
         for section in 0..<5 {
             let place = 5 + section * 3
-            var sum = KeptSum()
+            var sum = KeptChecksum()
             Array(bytes[Int(words[place])..<Int(words[place] + words[place + 1])]).withUnsafeBytes { sum.add($0) }
             words[place + 2] = sum.value
         }
-        var sum = KeptSum()
+        var sum = KeptChecksum()
         for word in words.dropLast() { sum.add(word) }
         words[words.count - 1] = sum.value
         return words.withUnsafeBytes { Array($0) } + bytes.dropFirst(KeptSums.headerSize)

@@ -83,20 +83,15 @@ struct Tree: ParsableCommand {
         try screen.show { writer in
             switch format {
             case .text:
-                var report = TreeText(
+                var page = TreeText(
                     writer, functions: query.functions, options: textOptions(query, screen, split, memory),
                     isWatched: isWatched)
-                calls.walk(&report)
-                let isWhole = report.wantsMore
-                report.finish()
-                return calls.answer(isEmpty: report.shown == 0 && !writer.isClosed, isWhole: isWhole)
+                return calls.answer(on: &page)
             case .json:
-                var report = TreeJSON(
+                var page = TreeJSON(
                     writer, functions: query.functions, limit: sort == .time ? .max : mostLines,
                     knowsRunnable: split.knowsRunnable, memory: memory, isWatched: isWatched)
-                calls.walk(&report)
-                defer { report.finish() }
-                return calls.answer(isEmpty: false, isWhole: report.wantsMore)
+                return calls.answer(on: &page)
             }
         }
     }

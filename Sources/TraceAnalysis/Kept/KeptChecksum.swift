@@ -1,5 +1,5 @@
 /// FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo) over 64-bit words. An incomplete last word counts as zero-extended.
-struct KeptSum {
+struct KeptChecksum {
     private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
     /// Adds `bytes`. Their size is a multiple of 8, except at the last addition.

@@ -1,6 +1,6 @@
 // What the process asks the recorder for. Long calls lie behind the slots' words, the newest in place of the oldest.
 
-#include "recorder.h"
+#include "await.h"
 #include "../host/runtime.h"
 #include "../host/text.h"
 

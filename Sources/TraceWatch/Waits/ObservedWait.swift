@@ -1,7 +1,5 @@
-internal import TraceFindings
-
 /// What a thread waits for.
-public struct Wait: Sendable, Equatable {
+public struct ObservedWait: Sendable, Equatable {
     /// In a word, as `mutex`, `read` or `sleep`.
     public var kind: String
     /// In words, with what is known of it.

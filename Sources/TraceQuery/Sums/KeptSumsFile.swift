@@ -7,7 +7,7 @@ internal import TraceSystem
 ///
 /// They are used only while the log is the file that they were made of: same inode, size and times of change. Nothing is
 /// kept of a log that changed in the last two seconds, which may change again without its times telling.
-struct AggregateCache {
+struct KeptSumsFile {
     private let session: String
     private let path: String
     private let identity: [UInt64]
@@ -20,7 +20,7 @@ struct AggregateCache {
     init?(_ session: Session) {
         // What is kept knows nothing of memory.
         guard !session.isRecording, !session.followsMemory, session.buffersSize == 0,
-            session.plainLogSize >= AggregateCache.leastSize
+            session.plainLogSize >= KeptSumsFile.leastSize
         else {
             return nil
         }
@@ -30,8 +30,8 @@ struct AggregateCache {
         self.session = session.path
         path = session.path + "/aggregate"
         identity = [
-            UInt64(status.st_ino), UInt64(status.st_size), AggregateCache.nanoseconds(status.st_mtim),
-            AggregateCache.nanoseconds(status.st_ctim),
+            UInt64(status.st_ino), UInt64(status.st_size), KeptSumsFile.nanoseconds(status.st_mtim),
+            KeptSumsFile.nanoseconds(status.st_ctim),
         ]
         let settled = SystemClock.realtime &- 2_000_000_000
         isSettled = identity[2] < settled && identity[3] < settled

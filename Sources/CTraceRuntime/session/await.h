@@ -1,7 +1,7 @@
-// What the process asks the recorder for.
+// What the process asks the recorder for, and how it awaits that.
 
-#ifndef FATHOM_RECORDER_H
-#define FATHOM_RECORDER_H
+#ifndef FATHOM_AWAIT_H
+#define FATHOM_AWAIT_H
 
 #include "../host/base.h"
 #include "../host/runtime.h"
