@@ -4,8 +4,8 @@ import TraceText
 
 @testable import TraceAnalysis
 @testable import TraceFile
-@testable import TraceReports
 @testable import TraceFindings
+@testable import TraceReports
 
 /// What is told of builds and of running recordings, each of facts that are made by hand.
 @Suite struct AdviceGoldenTests {

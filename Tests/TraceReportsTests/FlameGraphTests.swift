@@ -4,8 +4,8 @@ import TraceAnalysis
 import TraceFile
 import TraceText
 
-@testable import TraceReports
 @testable import TraceFindings
+@testable import TraceReports
 
 /// Flame graphs of the golden session.
 @Suite struct FlameGraphTests {

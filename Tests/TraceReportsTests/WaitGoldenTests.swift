@@ -5,8 +5,8 @@ import TraceText
 
 @testable import TraceAnalysis
 @testable import TraceFile
-@testable import TraceReports
 @testable import TraceFindings
+@testable import TraceReports
 
 /// What is told of threads that wait for each other, and of a start.
 @Suite struct WaitGoldenTests {
