@@ -12,6 +12,11 @@ public struct StartupPhase: Sendable {
     /// How long the main thread had no CPU; nil where that is not known.
     public var offCPU: OffCPUTimes?
 
+    /// The names of its parts. Of more than one it is not known where one ended and the next began.
+    public var name: String { parts.map(\.name).joined(separator: " + ") }
+    /// Whether it was over when main was called.
+    public var isBeforeMain: Bool { !parts.contains(.main) }
+
     /// How long the main thread had one.
     public var running: UInt64? { offCPU.map { nanoseconds - min($0.blocked + $0.runnable, nanoseconds) } }
 
@@ -75,5 +80,21 @@ extension KernelStart {
     /// The index of the first page fault that is not before a moment.
     func firstFault(from moment: UInt64) -> Int {
         faults.partitioningIndex { $0.time >= moment }
+    }
+}
+
+extension StartupTimeline.Part {
+    /// What people call it, and histories.
+    public var name: String {
+        switch self {
+        case .fork: "fork and exec"
+        case .kernel: "kernel maps"
+        case .mapping: "mapping libraries"
+        case .relocation: "relocation"
+        case .initializer, .initializers: "initializers"
+        case .between: "between initializers"
+        case .recording: "recording"
+        case .main: "main to end"
+        }
     }
 }

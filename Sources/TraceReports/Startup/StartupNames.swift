@@ -1,29 +1,6 @@
 internal import TraceAnalysis
-public import TraceFindings
+internal import TraceFindings
 internal import TraceText
-
-extension StartupTimeline.Part {
-    /// What people call it.
-    public var name: String {
-        switch self {
-        case .fork: "fork and exec"
-        case .kernel: "kernel maps"
-        case .mapping: "mapping libraries"
-        case .relocation: "relocation"
-        case .initializer, .initializers: "initializers"
-        case .between: "between initializers"
-        case .recording: "recording"
-        case .main: "main to end"
-        }
-    }
-}
-
-extension StartupPhase {
-    /// The names of its parts. Of more than one it is not known where one ended and the next began.
-    public var name: String { parts.map(\.name).joined(separator: " + ") }
-    /// Whether it was over when main was called.
-    public var isBeforeMain: Bool { !parts.contains(.main) }
-}
 
 /// A name with what makes it unique for readers.
 struct StartupNames {
