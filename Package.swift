@@ -140,7 +140,9 @@ let package = Package(
         .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
 
         // Building: stands before compilers and adds the hooks.
-        .target(name: "TraceBuild", dependencies: ["TraceSymbols", "TraceSystem", "TraceText"], swiftSettings: strict),
+        .target(
+            name: "TraceBuild", dependencies: ["CArguments", "TraceSymbols", "TraceSystem", "TraceText"],
+            swiftSettings: strict),
 
         // What a machine allows: facts, and what they mean.
         .target(name: "TraceDoctor", dependencies: ["TraceBuild", "TraceText"], swiftSettings: strict),
@@ -180,7 +182,7 @@ let package = Package(
         .executableTarget(
             name: "fathom",
             dependencies: [
-                "CArguments", "CNcurses",
+                "CNcurses",
                 "TraceFile", "TraceAnalysis", "TraceFindings", "TraceStatistics", "TraceSymbols", "TraceSystem",
                 "TraceText",
                 "TraceQuery",

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import TraceAnalysis
 internal import TraceAttach
+internal import TraceBuild
 internal import TraceFile
 internal import TraceQuery
 internal import TraceRecording

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceBuild
 internal import TraceRecording
 internal import TraceSymbols
 

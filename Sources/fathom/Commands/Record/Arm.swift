@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import TraceAttach
+internal import TraceBuild
 internal import TraceFile
 internal import TraceRecording
 internal import TraceSymbols

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import TraceAnalysis
+internal import TraceBuild
 internal import TraceFile
 internal import TraceHistory
 internal import TraceQuery

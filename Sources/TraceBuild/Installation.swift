@@ -1,12 +1,11 @@
 internal import CArguments
 internal import Glibc
-internal import TraceBuild
 internal import TraceText
 
 /// Where the parts of Fathom lie.
-enum Installation {
+public enum Installation {
     /// The running executable.
-    static var executable: String {
+    public static var executable: String {
         guard let path = realpath("/proc/self/exe", nil) ?? realpath(fathom_executed_path(), nil) else {
             return "fathom"
         }
@@ -15,26 +14,26 @@ enum Installation {
     }
 
     /// libfathom.so.
-    static var runtimeLibrary: String { part("libfathom.so") }
+    public static var runtimeLibrary: String { part("libfathom.so") }
 
     /// What goes into builds of Swift code.
-    static var swiftTools: SwiftBuild.Tools {
+    public static var swiftTools: SwiftBuild.Tools {
         SwiftBuild.Tools(
             program: executable, hooks: part("libfathom-swift.o"),
             staticRuntime: part("libfathom.static"), sleds: sleds)
     }
 
     /// What goes into shared libraries of C and C++.
-    static var sharedLibraryHooks: String { part("libfathom-shared.o") }
+    public static var sharedLibraryHooks: String { part("libfathom-shared.o") }
 
     /// What goes into products with sleds.
-    static var sleds: String { part("libfathom-sleds.o") }
+    public static var sleds: String { part("libfathom-sleds.o") }
 
     /// What a static link needs beside the program's own objects.
-    static var staticLinkArguments: String { "-L\(directory) @" + part("libfathom.static") }
+    public static var staticLinkArguments: String { "-L\(directory) @" + part("libfathom.static") }
 
     /// Paths of those parts that are not there.
-    static var missingParts: [String] {
+    public static var missingParts: [String] {
         [
             "libfathom.so", "libfathom.a", "libfathom.static", "libfathom-swift.o", "libfathom-shared.o",
             "libfathom-sleds.o",
