@@ -152,6 +152,15 @@ let package = Package(
             name: "TraceRecording", dependencies: ["CTraceFormat", "TraceFile", "TraceSystem", "TraceText"],
             swiftSettings: strict),
 
+        // What is asked of a recording, turned into what the recorder needs: it neither prints nor exits.
+        .target(
+            name: "TraceRequest",
+            dependencies: [
+                "TraceFile", "TraceAnalysis", "TraceSymbols", "TraceQuery", "TraceRecording", "TraceBuild",
+                "TraceSystem", "TraceText",
+            ],
+            swiftSettings: strict),
+
         // What is asked of a session, between the command line and what reads: it neither prints nor exits.
         .target(
             name: "TraceQuery",
@@ -188,7 +197,7 @@ let package = Package(
                 "TraceQuery",
                 "TraceReports",
                 "TraceExport", "TraceHistory", "TraceScreen",
-                "TraceRecording", "TraceWatch", "TraceAttach", "TraceBuild", "TraceDoctor",
+                "TraceRecording", "TraceRequest", "TraceWatch", "TraceAttach", "TraceBuild", "TraceDoctor",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
@@ -237,6 +246,12 @@ let package = Package(
         .testTarget(
             name: "TraceRecordingTests",
             dependencies: ["CTraceFormat", "TraceFile", "TraceRecording", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "TraceRequestTests",
+            dependencies: [
+                "TraceAnalysis", "TraceFile", "TraceRecording", "TraceRequest", "TraceSymbols", "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "TraceDoctorTests", dependencies: ["TraceBuild", "TraceDoctor", "TraceText", "TestSupport"],

@@ -4,6 +4,7 @@ internal import TraceAnalysis
 internal import TraceFile
 internal import TraceHistory
 internal import TraceQuery
+internal import TraceRequest
 internal import TraceSymbols
 internal import TraceSystem
 internal import TraceText

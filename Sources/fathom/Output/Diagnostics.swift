@@ -3,6 +3,7 @@ internal import Glibc
 internal import TraceFile
 internal import TraceHistory
 internal import TraceQuery
+internal import TraceRequest
 internal import TraceText
 
 /// What is said on standard error: `fathom: error: …` when that is why the command ends, `fathom: warning: …` when what
@@ -67,7 +68,7 @@ enum Diagnostics {
 
     /// What ends the command when `error` is thrown: of a question without an answer the reason is said.
     static func ended(by error: any Error) -> any Error {
-        if let ended = ended(byHistory: error) { return ended }
+        if let ended = ended(byOther: error) { return ended }
         guard let error = error as? QueryError else { return error }
         if error == .partIsUncorrected {
             return ValidationError("--corrected is for the whole recording, without --from and --to")
@@ -85,10 +86,11 @@ enum Diagnostics {
         return fail(error.description, status)
     }
 
-    /// The same of a question about a history; nil when the error is none of these.
-    private static func ended(byHistory error: any Error) -> ExitCode? {
+    /// The same of what is no question about a session; nil when the error is none of these.
+    private static func ended(byOther error: any Error) -> ExitCode? {
         let status: ExitStatus
         switch error {
+        case is Refusal: return fail("\(error)", status: 126)
         case HistoryQuestionError.pattern, HistoryQuestionError.severalFunctions, HistoryQuestionError.notOf:
             status = .wrongUsage
         case is HistoryError, HistoryQuestionError.history: status = .failed

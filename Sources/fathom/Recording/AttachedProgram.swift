@@ -6,6 +6,7 @@ internal import TraceBuild
 internal import TraceFile
 internal import TraceQuery
 internal import TraceRecording
+internal import TraceRequest
 internal import TraceSymbols
 internal import TraceSystem
 internal import TraceText

@@ -2,6 +2,7 @@ internal import Glibc
 internal import TraceBuild
 internal import TraceFile
 internal import TraceRecording
+internal import TraceRequest
 internal import TraceSymbols
 internal import TraceSystem
 internal import TraceText

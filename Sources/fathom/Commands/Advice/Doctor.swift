@@ -4,6 +4,7 @@ internal import TraceBuild
 internal import TraceDoctor
 internal import TraceFile
 internal import TraceReports
+internal import TraceRequest
 internal import TraceSymbols
 internal import TraceText
 

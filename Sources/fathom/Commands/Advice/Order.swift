@@ -5,6 +5,7 @@ internal import TraceFindings
 internal import TraceQuery
 internal import TraceRecording
 internal import TraceReports
+internal import TraceRequest
 internal import TraceSymbols
 internal import TraceText
 internal import TraceWatch

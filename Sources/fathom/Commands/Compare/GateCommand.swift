@@ -5,6 +5,7 @@ internal import TraceFindings
 internal import TraceHistory
 internal import TraceRecording
 internal import TraceReports
+internal import TraceRequest
 internal import TraceText
 
 struct GateCommand: ParsableCommand {

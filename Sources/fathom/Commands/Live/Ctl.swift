@@ -3,6 +3,7 @@ internal import Glibc
 internal import TraceAnalysis
 internal import TraceFile
 internal import TraceReports
+internal import TraceRequest
 internal import TraceSymbols
 internal import TraceText
 

@@ -6,6 +6,7 @@ internal import TraceFile
 internal import TraceQuery
 internal import TraceRecording
 internal import TraceReports
+internal import TraceRequest
 internal import TraceSymbols
 internal import TraceText
 internal import TraceWatch

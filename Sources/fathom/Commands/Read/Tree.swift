@@ -3,6 +3,7 @@ internal import TraceAnalysis
 internal import TraceFile
 internal import TraceQuery
 internal import TraceReports
+internal import TraceRequest
 internal import TraceText
 
 struct Tree: ParsableCommand {

@@ -4,6 +4,7 @@ internal import TraceAttach
 internal import TraceBuild
 internal import TraceFile
 internal import TraceRecording
+internal import TraceRequest
 internal import TraceSymbols
 
 /// `fathom arm [options] -- CMD ARGS...`

@@ -7,6 +7,7 @@ internal import TraceHistory
 internal import TraceQuery
 internal import TraceRecording
 internal import TraceReports
+internal import TraceRequest
 internal import TraceSymbols
 internal import TraceText
 

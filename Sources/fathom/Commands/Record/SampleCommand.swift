@@ -4,6 +4,7 @@ internal import TraceAnalysis
 internal import TraceFile
 internal import TraceQuery
 internal import TraceRecording
+internal import TraceRequest
 internal import TraceText
 internal import TraceWatch
 

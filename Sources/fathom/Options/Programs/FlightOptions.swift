@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceFile
 internal import TraceRecording
+internal import TraceRequest
 internal import TraceSymbols
 internal import TraceText
 

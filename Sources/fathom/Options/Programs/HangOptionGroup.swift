@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import TraceAnalysis
 internal import TraceFindings
+internal import TraceRequest
 internal import TraceSymbols
 internal import TraceText
 internal import TraceWatch

@@ -1,24 +1,27 @@
 internal import TraceFile
-internal import TraceSymbols
+public import TraceSymbols
 
 /// Whose arguments are recorded, as people write it: `FUNC` or `FUNC:name,name`.
-struct ArgumentRequest {
-    let pattern: String
+public struct ArgumentRequest {
+    public let pattern: String
     /// None: all are.
-    let paths: [ArgumentPath]
+    public let paths: [ArgumentPath]
 
-    struct Invalid: Error, CustomStringConvertible { let description: String }
+    /// Why a text is none, a line.
+    public struct Invalid: Error, CustomStringConvertible { public let description: String }
 
-    init(_ text: String) throws {
+    public init(_ text: String) throws(Invalid) {
         guard let colon = Self.colon(in: text) else {
             (pattern, paths) = (text, [])
             return
         }
         pattern = String(text[..<colon])
         paths = try text[text.index(after: colon)...].split(separator: ",", omittingEmptySubsequences: false).map {
-            guard let path = ArgumentPath(String($0)) else {
+            (name) throws(Invalid) in
+            guard let path = ArgumentPath(String(name)) else {
                 throw Invalid(
-                    description: "'\($0)' is no argument: names are, and members, as in 'handle:request->path,*count'")
+                    description: "'\(name)' is no argument: names are, and members, as in 'handle:request->path,*count'"
+                )
             }
             return path
         }

@@ -1,18 +1,17 @@
 internal import TraceFile
-internal import TraceRecording
-internal import TraceReports
+public import TraceRecording
 internal import TraceText
 
 /// What `fathom record` says at the end.
-struct SummaryText {
-    let lines: [String]
+public struct SummaryText {
+    public let lines: [String]
     /// Those that say what is missing.
-    var warnings: [String] { lines.filter { $0.hasPrefix("warning: ") } }
+    public var warnings: [String] { lines.filter { $0.hasPrefix("warning: ") } }
 
     /// - Parameters:
     ///   - isFirst: whether only the first call of each function was recorded.
     ///   - hasNames: whether functions have names, by which they can be put in order.
-    init(_ summary: RecordingSummary, isFirst: Bool = false, hasNames: Bool = true) {
+    public init(_ summary: RecordingSummary, isFirst: Bool = false, hasNames: Bool = true) {
         if summary.isFlight {
             lines = Self.flight(summary)
             return
@@ -93,7 +92,7 @@ struct SummaryText {
     }
 
     /// What is said as soon as something was saved of a ring.
-    static func line(for save: FlightSave) -> String {
+    public static func line(for save: FlightSave) -> String {
         "saved \(count(save.calls, "call")), \(CountText.size(save.bytes)), in \(save.session): \(save.reason)"
     }
 

@@ -1,39 +1,38 @@
-internal import ArgumentParser
-internal import TraceAnalysis
-internal import TraceFile
+public import TraceAnalysis
+public import TraceFile
 internal import TraceSymbols
 
 /// What `--when` takes: a function, and how long its call is, or what its arguments are, when what led to it is to be saved.
-struct FlightCondition: ExpressibleByArgument {
-    enum Limit: Equatable {
+public struct FlightCondition {
+    public enum Limit: Equatable, Sendable {
         /// In ns.
         case time(UInt64)
         /// So many times what 50, 90 or 99 of 100 calls do not exceed.
         case percentile(Int, times: Double)
     }
 
-    let function: Pattern
+    public let function: Pattern
     /// As `function` was written.
-    let pattern: String
+    public let pattern: String
     /// What is asked of the arguments.
-    let comparisons: [ArgumentComparison]
-    let limit: Limit
-    let text: String
+    public let comparisons: [ArgumentComparison]
+    public let limit: Limit
+    public let text: String
 
     /// Why a text is no condition.
     private struct InvalidText: Error, CustomStringConvertible {
         let description: String
     }
 
-    init?(argument: String) { try? self.init(argument) }
-
     /// Reads `FUNC>TIME` or `FUNC>p99*3`. The last `>` counts, because names of operators and templates have some, too.
     /// Or `FUNC(name=="value", ...)`, with or without `>TIME` behind it.
-    init(_ text: String) throws {
+    ///
+    /// - Throws: an error that is described by a line.
+    public init(_ text: String) throws {
         self.text = text
         if let found = try Self.onArguments(text) {
             (pattern, comparisons, limit) = found
-            function = try namePattern(pattern)
+            function = try Pattern(pattern)
             return
         }
         comparisons = []
@@ -44,12 +43,12 @@ struct FlightCondition: ExpressibleByArgument {
             )
         }
         pattern = String(text[..<sign]).trimmed
-        function = try namePattern(pattern)
+        function = try Pattern(pattern)
         limit = try Self.limit(String(text[text.index(after: sign)...]).trimmed)
     }
 
     /// Whether a call has to take some time.
-    var hasLimit: Bool { limit != .time(0) }
+    public var hasLimit: Bool { limit != .time(0) }
 
     /// The first parenthesis with comparisons up to its end counts, because functions' names may have some, too.
     private static func onArguments(_ text: String) throws -> (String, [ArgumentComparison], Limit)? {
@@ -70,7 +69,7 @@ struct FlightCondition: ExpressibleByArgument {
     }
 
     private static func limit(_ text: String) throws -> Limit {
-        guard text.first == "p" else { return .time(try TimeSpan(argument: text).nanoseconds) }
+        guard text.first == "p" else { return .time(try TimeSpan(text).nanoseconds) }
         let parts = text.dropFirst().split(separator: "*", maxSplits: 1, omittingEmptySubsequences: false)
         let times = parts.count == 2 ? Double(parts[1].trimmed) : 1
         guard let percent = Int(parts[0].trimmed), [50, 90, 99].contains(percent), let times, times > 0, times < 1e6

@@ -1,15 +1,17 @@
 internal import Glibc
-internal import TraceRecording
+public import TraceRecording
 internal import TraceText
 
 /// Finds the program's file, in PATH as execvp(3) does unless the name holds a slash.
 ///
+/// - Parameter path: directories with colons between; nil stands for PATH.
+/// - Returns: a path that is executable; O(entries of PATH).
 /// - Throws: ``RecordingError/notFound(command:)``, ``RecordingError/notExecutable(path:)``,
 ///   ``RecordingError/isDirectory(path:)``.
-func findExecutable(_ command: String) throws(RecordingError) -> String {
+public func findExecutable(_ command: String, in path: String? = nil) throws(RecordingError) -> String {
     var candidates = [command]
     if !command.utf8.contains(UInt8(ascii: "/")) {
-        let path = getenv("PATH").map { String(rawCString: $0) } ?? "/usr/bin:/bin"
+        let path = path ?? getenv("PATH").map { String(rawCString: $0) } ?? "/usr/bin:/bin"
         candidates = path.split(separator: ":", omittingEmptySubsequences: false)
             .map { $0.isEmpty ? "./\(command)" : "\($0)/\(command)" }
     }

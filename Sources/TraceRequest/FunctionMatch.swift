@@ -1,12 +1,12 @@
-internal import TraceAnalysis
-internal import TraceFile
+public import TraceAnalysis
+public import TraceFile
 internal import TraceQuery
 internal import TraceRecording
-internal import TraceSymbols
+public import TraceSymbols
 internal import TraceText
 
 /// Which functions the record options mean, by the patterns and names by which the reading commands match.
-struct FunctionMatch {
+public struct FunctionMatch {
     /// A pattern as it was given, and what is done with the functions that it matches.
     private struct Entry {
         let option: String
@@ -20,10 +20,11 @@ struct FunctionMatch {
 
     private let entries: [Entry]
     private let conditions: [FunctionCondition]
-    let all: FunctionRule
+    /// All that is done with whichever function.
+    public let all: FunctionRule
 
-    /// - Throws: ``Pattern/InvalidPattern`` or ``TriggerText/Invalid``.
-    init(_ options: FunctionOptions) throws {
+    /// - Throws: ``Pattern/InvalidPattern``, ``TriggerText/Invalid`` or ``ArgumentRequest/Invalid``, each described by a line.
+    public init(_ options: FunctionOptions) throws {
         var entries: [Entry] = []
         let selections: [(String, [String], FunctionRule.Selection)] = [
             ("--filter", options.only, .only), ("--notrace", options.without, .without),
@@ -74,7 +75,8 @@ struct FunctionMatch {
         entries.reduce(into: FunctionRule()) { if $1.pattern.matches(name) { $0.add($1.rule) } }
     }
 
-    func functions(of module: ReportedFunctions) -> [NamedFunction] {
+    /// Those functions of a module with which anything is done. O(functions · patterns).
+    public func functions(of module: ReportedFunctions) -> [NamedFunction] {
         module.functions.compactMap { function in
             let name = function.name.visible, rule = rule(of: name)
             return rule.isEmpty ? nil : NamedFunction(name: name, addresses: function.addresses, rule: rule)
@@ -117,7 +119,7 @@ struct FunctionMatch {
     /// Adds how the arguments and results of functions are found in their module.
     ///
     /// - Returns: what cannot be told of them, a line each.
-    func addArguments(_ functions: inout [NamedFunction], of module: ReportedFunctions) -> [String] {
+    public func addArguments(_ functions: inout [NamedFunction], of module: ReportedFunctions) -> [String] {
         var wanted: ArgumentFinder.Wanted = [:]
         for function in functions where function.rule.recordsArguments {
             for address in function.addresses { wanted[address] = paths(of: function.name) }
@@ -176,7 +178,7 @@ struct FunctionMatch {
 
     /// Says what each option matches in these modules, a line each. A pattern that matches none may be for a
     /// library that is loaded later.
-    func lines(_ modules: [ReportedFunctions]) -> [String] {
+    public func lines(_ modules: [ReportedFunctions]) -> [String] {
         let names = Set(modules.flatMap { $0.functions.map(\.name.visible) })
         return entries.map { entry in
             let count = names.count { entry.pattern.matches($0) }
@@ -187,7 +189,7 @@ struct FunctionMatch {
     }
 
     /// That a pattern matches none of these names.
-    static func warning(_ option: String, _ pattern: Pattern, _ names: Set<String>) -> String {
+    public static func warning(_ option: String, _ pattern: Pattern, _ names: Set<String>) -> String {
         "warning: \(option) \(CommandText.line([pattern.text])) matches no function of the program or the libraries that it needs"
             + NearNames(to: pattern, of: names.sorted()).question
     }

@@ -1,13 +1,11 @@
-internal import Glibc
 internal import TraceBuild
-internal import TraceRecording
-internal import TraceSymbols
+public import TraceSymbols
 
-/// Why a program cannot be recorded, with the remedy.
-struct Refusal: CustomStringConvertible {
-    let description: String
+/// Why a program cannot be recorded, with the remedy. The description is one line.
+public struct Refusal: Error, Equatable, CustomStringConvertible {
+    public let description: String
 
-    private init(_ description: String) { self.description = description }
+    init(_ description: String) { self.description = description }
 
     /// Nil when the program's first calls can be recorded, which takes no hooks.
     init?(ofFirstCallsIn program: ExecutableInspection, at path: String) {
@@ -28,7 +26,11 @@ struct Refusal: CustomStringConvertible {
     }
 
     /// Nil when the program can be recorded.
-    init?(of program: ExecutableInspection, at path: String, force: Bool, tellsStartup: Bool = false) {
+    ///
+    /// - Parameters:
+    ///   - force: whether a program without hooks will do, for those that it starts.
+    ///   - tellsStartup: whether only its start is asked for, of which the kernel tells.
+    public init?(of program: ExecutableInspection, at path: String, force: Bool, tellsStartup: Bool = false) {
         switch program.kind {
         case _ where program.usesMusl:
             description =

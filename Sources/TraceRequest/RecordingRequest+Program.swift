@@ -1,14 +1,18 @@
 internal import Glibc
-internal import TraceFile
+public import TraceFile
 internal import TraceQuery
-internal import TraceRecording
+public import TraceRecording
 internal import TraceSymbols
 
 extension RecordingRequest {
     /// A request to run a program that can be recorded.
     ///
-    /// - Throws: exit status 126, the reason said, when it cannot; ``SymbolProblem`` when it cannot be read.
-    init(
+    /// - Parameters:
+    ///   - executable: the program's file.
+    ///   - session: where the session is to be.
+    ///   - force: whether a program without hooks will do.
+    /// - Throws: ``Refusal`` when it cannot; ``SymbolProblem`` when it cannot be read.
+    public init(
         of executable: String, _ arguments: [String], into session: String, _ options: RecordOptions,
         force: Bool = false
     ) throws {
@@ -19,9 +23,7 @@ extension RecordingRequest {
             isFirst
             ? Refusal(ofFirstCallsIn: program, at: executable)
             : Refusal(of: program, at: executable, force: force, tellsStartup: options.tellsStartup)
-        if let refusal {
-            throw Diagnostics.fail(refusal.description, status: 126)
-        }
+        if let refusal { throw refusal }
         self.init(executable: executable, arguments: arguments, session: session, record: options)
         if options.tellsStartup, program.kind == .elfStatic, !program.hasFathomRuntime {
             mainAddress = MainFunction.fixedAddress(in: executable)

@@ -1,29 +1,29 @@
 internal import Glibc
-internal import TraceFile
-internal import TraceQuery
-internal import TraceRecording
+public import TraceFile
+public import TraceQuery
+public import TraceRecording
 internal import TraceSymbols
 internal import TraceText
 
 /// Which functions of a program get traps, so that their first calls are recorded.
-struct FirstCallRequest {
-    let functions: RecordingRequest.Functions
+public struct FirstCallRequest {
+    public let functions: RecordingRequest.Functions
     /// Whether the program's functions have names.
-    let hasNames: Bool
+    public let hasNames: Bool
     /// What is said of the modules before the program starts, a line each.
-    let lines: [String]
+    public let lines: [String]
 
     /// - Parameters:
     ///   - executable: a program, or a script, whose interpreter is asked for when it runs.
     ///   - patterns: of the modules that are asked for; see ``FirstCallModules``.
-    /// - Throws: exit status 126, the reason said, when no function can get a trap.
-    init(of executable: String, _ patterns: [String]) throws {
+    /// - Throws: ``Refusal`` when no function can get a trap; ``Pattern/InvalidPattern``.
+    public init(of executable: String, _ patterns: [String]) throws {
         let choice = try FirstCallModules(patterns)
         let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
         if FunctionEntries.hasThreadSanitizer(executable) {
-            throw Diagnostics.fail(
-                "\(executable): the thread sanitizer blocks all signals while handlers of signals run, and a trap would end the program then; compile it without -fsanitize=thread",
-                status: 126)
+            throw Refusal(
+                "\(executable): the thread sanitizer blocks all signals while handlers of signals run, and a trap would end the program then; compile it without -fsanitize=thread"
+            )
         }
         let modules = (try? FunctionEntries.modules(of: executable, libraryPath: libraryPath)) ?? []
         var known: [(module: ModuleFile, functions: [NamedFunction]?)] = []
@@ -53,9 +53,9 @@ struct FirstCallRequest {
             lines.append(
                 "no module that the program is started with is asked for; those that it loads later get traps then")
         } else if !modules.isEmpty, count == 0 {
-            throw Diagnostics.fail(
-                "\(executable): no function can get a trap: neither symbols nor tables for unwinding tell of any, in the modules that are asked for",
-                status: 126)
+            throw Refusal(
+                "\(executable): no function can get a trap: neither symbols nor tables for unwinding tell of any, in the modules that are asked for"
+            )
         }
         var all = FunctionRule()
         all.entryByte = 0
@@ -91,7 +91,7 @@ struct FirstCallRequest {
     }
 
     /// The modules whose functions got no traps, a line each, once the program has run.
-    static func refusals(_ session: Session, _ choice: FirstCallModules) -> [String] {
+    public static func refusals(_ session: Session, _ choice: FirstCallModules) -> [String] {
         var paths: Set<String> = []
         for process in session.processes {
             for module in process.modules

@@ -2,7 +2,7 @@ internal import Glibc
 internal import TraceAnalysis
 internal import TraceFile
 internal import TraceQuery
-internal import TraceRecording
+public import TraceRecording
 internal import TraceSystem
 internal import TraceText
 
@@ -10,7 +10,7 @@ internal import TraceText
 ///
 /// The program tells of calls by their function's address, and only of those that exceed the lowest limit of all. So names
 /// are looked up here, once a function, and percentiles are taken now and then from what the ring holds.
-final class ConditionJudge: FlightJudge, @unchecked Sendable {
+public final class ConditionJudge: FlightJudge, @unchecked Sendable {
     private let conditions: [FlightCondition]
     private let hasPercentiles: Bool
     /// Those that the program itself looks at, in the order of their bits.
@@ -56,7 +56,7 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
         }
     }
 
-    init(_ conditions: [FlightCondition]) {
+    public init(_ conditions: [FlightCondition]) {
         self.conditions = conditions
         limits = conditions.map {
             if $0.comparisons.isEmpty, case .time(let time) = $0.limit { time } else { nil }
@@ -67,7 +67,7 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
 
     private static var now: UInt64 { SystemClock.monotonic }
 
-    func leastDuration(in ring: String) -> UInt64? {
+    public func leastDuration(in ring: String) -> UInt64? {
         let begin = Self.now
         if hasPercentiles, begin >= nextLook {
             lookAtPercentiles(in: ring)
@@ -81,7 +81,7 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
     /// Whether all limits are known that the program does not look at itself.
     private var knowsAll: Bool { !zip(limits, conditions).contains { $0 == nil && $1.comparisons.isEmpty } }
 
-    func reason(for call: LongCall, in ring: String) -> String? {
+    public func reason(for call: LongCall, in ring: String) -> String? {
         if call.conditions != 0 { return reason(ofArguments: call, in: ring) }
         let ofTime = conditions.indices.filter { conditions[$0].comparisons.isEmpty }
         let mayBeLong = ofTime.contains { limits[$0].map { call.duration >= $0 } ?? true }
