@@ -129,8 +129,16 @@ let package = Package(
         .target(
             name: "TraceHistory",
             dependencies: [
-                "CSQLite", "TraceFile", "TraceAnalysis", "TraceFindings", "TraceStatistics", "TraceSystem", "TraceText",
+                "CSQLite", "TraceFile", "TraceAnalysis", "TraceFindings", "TraceStatistics", "TraceQuery",
+                "TraceSystem",
+                "TraceText",
             ],
+            swiftSettings: strict),
+
+        // What runs add up to while they go on, in tables that many machines write.
+        .target(
+            name: "TraceFleet",
+            dependencies: ["TraceExport", "TraceFile", "TraceHistory", "TraceQuery", "TraceSystem", "TraceText"],
             swiftSettings: strict),
 
         // What somebody sees who looks through calls by keys: lines of text. Only the command line knows a terminal.
@@ -192,11 +200,10 @@ let package = Package(
             name: "fathom",
             dependencies: [
                 "CNcurses",
-                "TraceFile", "TraceAnalysis", "TraceFindings", "TraceStatistics", "TraceSymbols", "TraceSystem",
-                "TraceText",
+                "TraceFile", "TraceAnalysis", "TraceFindings", "TraceSymbols", "TraceSystem", "TraceText",
                 "TraceQuery",
                 "TraceReports",
-                "TraceExport", "TraceHistory", "TraceScreen",
+                "TraceExport", "TraceFleet", "TraceHistory", "TraceScreen",
                 "TraceRecording", "TraceRequest", "TraceWatch", "TraceAttach", "TraceBuild", "TraceDoctor",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -234,7 +241,14 @@ let package = Package(
             name: "TraceScreenTests", dependencies: ["TraceScreen", "TraceAnalysis", "TraceText", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "TraceHistoryTests", dependencies: ["TraceHistory", "TraceAnalysis", "TestSupport"],
+            name: "TraceHistoryTests",
+            dependencies: ["TraceFile", "TraceHistory", "TraceAnalysis", "TraceQuery", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "TraceFleetTests",
+            dependencies: [
+                "TraceFile", "TraceFleet", "TraceHistory", "TraceQuery", "TraceSystem", "TraceText", "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "TraceExportTests",

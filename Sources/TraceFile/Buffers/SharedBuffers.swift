@@ -1,5 +1,6 @@
 package import CTraceFormat
 internal import Glibc
+internal import TraceSystem
 
 /// The `buffers` file: shared memory that traced processes write chunks into. It is mapped whole.
 ///

@@ -1,5 +1,6 @@
 internal import CTraceFormat
 internal import Glibc
+internal import TraceSystem
 
 /// The `functions` file: which functions record options name, by module. Traced processes map it and copy from it.
 ///

@@ -1,5 +1,6 @@
 package import CTraceFormat
 internal import Glibc
+internal import TraceSystem
 
 /// Appends what the kernel tells of threads to a file of the session, in blocks that are whole by themselves.
 package final class EventLogWriter {

@@ -1,5 +1,6 @@
 internal import CTraceFormat
 internal import Glibc
+internal import TraceSystem
 
 /// The `index` file: the headers of the log's chunks, in their order, in one piece. Whoever opens a long log reads it
 /// instead of going from chunk to chunk through the log, most of which may be on a slow disk.

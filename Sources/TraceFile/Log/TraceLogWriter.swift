@@ -1,5 +1,6 @@
 package import CTraceFormat
 internal import Glibc
+internal import TraceSystem
 
 /// Writes the `trace` file, to which chunks are appended as they are drained, as they are or packed.
 package final class TraceLogWriter {

@@ -1,5 +1,6 @@
 internal import CTraceFormat
 internal import Glibc
+internal import TraceSystem
 
 /// Writes a packed file, section after section.
 ///

@@ -1,5 +1,6 @@
 internal import CTraceFormat
 internal import Glibc
+internal import TraceSystem
 
 extension Session {
     /// Whether the session, or its log, is packed.

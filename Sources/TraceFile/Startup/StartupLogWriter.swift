@@ -1,5 +1,6 @@
 internal import CTraceFormat
 internal import Glibc
+internal import TraceSystem
 
 /// Appends what the kernel tells of a program's start to the file `startup` of a session, in blocks that are whole by themselves.
 package final class StartupLogWriter {

@@ -31,7 +31,6 @@ public struct RunSelection: Sendable {
         case noStart(String)
         /// No run was given the candidate's arguments.
         case noCommand(path: String, command: String, others: String)
-        case unreadable(HistoryError)
 
         public var description: String {
             switch self {
@@ -41,7 +40,6 @@ public struct RunSelection: Sendable {
             case .noStart(let since): "--since \(since): neither the number of a run nor the value of a label"
             case .noCommand(let path, let command, let others):
                 "\(path): has no run of \(command); --command \(CommandText.line([others])) compares with runs of another command"
-            case .unreadable(let error): "\(error)"
             }
         }
     }

@@ -12,6 +12,8 @@ public enum HistoryError: Error, Equatable, CustomStringConvertible {
     case failed(path: String, reason: String)
     /// What is in it is not what was written.
     case damaged(path: String, what: String)
+    /// A session is to be added that still grows.
+    case unfinished(session: String)
     /// There is no run of this number.
     case noRun(path: String, run: Int64)
 
@@ -24,6 +26,7 @@ public enum HistoryError: Error, Equatable, CustomStringConvertible {
         case .busy(let path): "\(path): other processes have been writing to it all the time"
         case .failed(let path, let reason): "\(path): \(reason)"
         case .damaged(let path, let what): "\(path): damaged: \(what)"
+        case .unfinished(let session): "\(session): is still being recorded, so it is not a whole run yet"
         case .noRun(let path, let run): "\(path): has no run \(run)"
         }
     }

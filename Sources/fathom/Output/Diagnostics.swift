@@ -1,9 +1,11 @@
 internal import ArgumentParser
 internal import Glibc
 internal import TraceFile
+internal import TraceFleet
 internal import TraceHistory
 internal import TraceQuery
 internal import TraceRequest
+internal import TraceSystem
 internal import TraceText
 
 /// What is said on standard error: `fathom: error: …` when that is why the command ends, `fathom: warning: …` when what
@@ -91,10 +93,12 @@ enum Diagnostics {
         let status: ExitStatus
         switch error {
         case is Refusal: return fail("\(error)", status: 126)
-        case HistoryQuestionError.pattern, HistoryQuestionError.severalFunctions, HistoryQuestionError.notOf:
+        case HistoryQuestionError.pattern, HistoryQuestionError.severalFunctions, HistoryQuestionError.notOf,
+            GateFailure.severalHistories:
             status = .wrongUsage
-        case is HistoryError, HistoryQuestionError.history: status = .failed
-        case is HistoryQuestionError: status = .nothing
+        case HistoryQuestionError.history: status = .failed
+        case is HistoryQuestionError, FleetCollector.Failure.tooLarge: status = .nothing
+        case is HistoryError, is GateFailure, is FleetCollector.Failure, is SystemError: status = .failed
         default: return nil
         }
         return fail("\(error)", status)

@@ -94,15 +94,15 @@ final class HangFiles: @unchecked Sendable {
     }
 
     private func write(_ name: String, _ body: (ByteWriter) -> Void) {
-        do throws(NewFile.Failure) {
+        do throws(SystemError) {
             let file = try NewFile(replacing: "\(directory)/\(name)")
             let writer = ByteWriter { file.write($0) }
             body(writer)
             writer.flush()
             try file.commit()
         } catch {
-            if failure == 0 { Diagnostics.warn("\(directory)/\(name): \(String(cString: strerror(error.code)))") }
-            failure = error.code
+            if failure == 0 { Diagnostics.warn(error.description) }
+            failure = error.errno
         }
     }
 

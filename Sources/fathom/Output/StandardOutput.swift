@@ -1,5 +1,5 @@
 internal import Glibc
-internal import TraceFile
+internal import TraceSystem
 internal import TraceText
 
 /// The terminal or file that a command's result goes to.

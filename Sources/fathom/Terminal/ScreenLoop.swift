@@ -3,6 +3,7 @@ internal import Glibc
 internal import TraceAnalysis
 internal import TraceReports
 internal import TraceScreen
+internal import TraceSystem
 internal import TraceText
 
 /// Shows a ``TraceScreen`` on a terminal until the user quits.
@@ -73,7 +74,7 @@ struct ScreenLoop {
         let report = TableReport(
             SummedRows(.functions, rows, of: tree), order: ReportOrder(rawValue: screen.report.order) ?? .number(.total)
         )
-        do throws(NewFile.Failure) {
+        do throws(SystemError) {
             let file = try NewFile(replacing: name)
             let writer = ByteWriter { file.write($0) }
             report.write(format, to: writer)
@@ -81,7 +82,7 @@ struct ScreenLoop {
             try file.commit()
             screen.say("\(name): \(CountText.grouped(UInt64(rows.count))) rows written")
         } catch {
-            screen.say("\(name): \(String(cString: strerror(error.code)))", isError: true)
+            screen.say(error.description, isError: true)
         }
     }
 }

@@ -175,9 +175,9 @@ struct GateCommand: ParsableCommand {
         selection.candidate = (CommandText.line(words), GateRuns.host)
         // Calls do not depend on the machine.
         if counts, selection.host == nil { selection.anyHost = true }
-        var baseline = try GateBaseline(against, selection, symbols: symbols.symbols)
+        var baseline = try GateBaseline(against, selection, symbols: symbols.symbols, listener: Diagnostics.listener)
         if baselineCmd != nil { baseline.name = baselineCmd!.visible }
-        let runs = try GateRuns(recording(baseline), symbols: symbols.symbols)
+        let runs = try GateRuns(recording(baseline), symbols: symbols.symbols, listener: Diagnostics.listener)
         defer { runs.finish() }
         return try counts ? countsJudged(&baseline, runs) : timesJudged(&baseline, runs)
     }

@@ -29,7 +29,9 @@ struct HistoryAdd: ParsableCommand {
     func run() throws {
         let store = try history.open(creates: true)
         for session in sessions {
-            let read = try SessionRun(session, symbols: symbols.symbols, labels: labels.label)
+            let read = try SessionRun(
+                openSession(session), symbols: symbols.symbols, labels: labels.label.map { ($0.name, $0.value) },
+                listener: Diagnostics.listener())
             Diagnostics.warn(read.warnings)
             try HistoryAdd.add(read, to: store)
         }

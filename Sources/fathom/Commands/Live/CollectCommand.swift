@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceFleet
 internal import TraceHistory
 internal import TraceQuery
 internal import TraceSystem
@@ -107,14 +108,13 @@ struct CollectCommand: ParsableCommand {
             let directory = try FleetDirectory(place)
             let given = labels.label.map { ($0.name, $0.value) }
             let collectors = try sessions.map {
-                try FleetCollector($0, into: directory, labels: given, symbols: symbols)
+                try FleetCollector(
+                    $0, into: directory, labels: given, symbols: symbols, listener: Diagnostics.listener)
             }
             let pruning = FleetPruning(
                 directory: directory, keep: keep.map { $0.nanoseconds / 1_000_000_000 }, maxSize: maxSize?.bytes)
             let upload = command.map { FleetUpload(directory: directory, command: $0, prefix: prefix) }
             try collect(collectors, upload, pruning, until: reader)
-        } catch let failure as FleetDirectory.Failure {
-            throw Diagnostics.fail("\(failure)", .failed)
         } catch {
             throw Diagnostics.ended(by: error)
         }
@@ -132,7 +132,7 @@ struct CollectCommand: ParsableCommand {
             for collector in collectors {
                 do {
                     if try collector.collect() { growing.append(collector) }
-                } catch let missed as FleetDirectory.Failure {
+                } catch let missed as SystemError {
                     // The next interval has what this one lacks.
                     if isStopped { failure = missed } else { Diagnostics.warn("\(missed)") }
                     growing.append(collector)

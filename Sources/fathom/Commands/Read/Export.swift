@@ -2,8 +2,10 @@ internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceExport
 internal import TraceFile
+internal import TraceFleet
 internal import TraceHistory
 internal import TraceQuery
+internal import TraceSystem
 internal import TraceText
 
 struct Export: ParsableCommand {
@@ -118,7 +120,7 @@ struct Export: ParsableCommand {
         let run = source.fleetRun(labels: labels.label.map { ($0.name, $0.value) })
         if let reason = FleetTables(run).refusal { throw Diagnostics.fail("\(format): \(reason)", .nothing) }
         guard !run.isEmpty else { return try source.answer(0).told() }
-        do throws(FleetDirectory.Failure) {
+        do throws(SystemError) {
             try FleetDirectory(output).write(run)
         } catch {
             throw Diagnostics.fail("\(error)", .failed)

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import TraceFile
 internal import TraceQuery
+internal import TraceSystem
 internal import TraceText
 
 struct Pack: ParsableCommand {
@@ -55,8 +56,8 @@ struct Pack: ParsableCommand {
             if isNew { fchmod(file.descriptor, 0o600) }
             file.fail(try packing.write(to: file.descriptor, progress: Diagnostics.progress("packing")))
             try file.commit()
-        } catch let error as NewFile.Failure {
-            throw Diagnostics.fail("\(path): \(String(cString: strerror(error.code)))", .failed)
+        } catch let error as SystemError {
+            throw Diagnostics.fail(error.description, .failed)
         } catch let error as TraceFileError {
             throw Diagnostics.fail("\(error)", .failed)
         }

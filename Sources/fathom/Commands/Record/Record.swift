@@ -365,7 +365,9 @@ struct Record: ParsableCommand {
         }
         defer { history.close() }
         do {
-            let read = try SessionRun(summary.session, labels: labels.label)
+            let read = try SessionRun(
+                openSession(summary.session), labels: labels.label.map { ($0.name, $0.value) },
+                listener: Diagnostics.listener())
             let (id, _) = try history.add(read.run, read.content)
             if !quiet { Diagnostics.say("\(history.path): added as run \(id)") }
             return true

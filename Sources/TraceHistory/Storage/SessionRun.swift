@@ -1,32 +1,33 @@
 internal import TraceAnalysis
-internal import TraceFile
+public import TraceFile
 internal import TraceFindings
-internal import TraceHistory
-internal import TraceQuery
-internal import TraceReports
+public import TraceQuery
 internal import TraceText
 
 /// A session as a run of a history.
-struct SessionRun {
-    var run: HistoryRun
-    let content: RunContent
-    let warnings: [String]
+public struct SessionRun {
+    public var run: HistoryRun
+    public let content: RunContent
+    /// What the recording lacks, a line each.
+    public let warnings: [String]
 
     /// Reads a session. Its sums are kept beside it, as those of `fathom report` are.
     ///
     /// - Parameters:
     ///   - symbols: files and directories with symbols.
     ///   - lines: whether it is asked where functions are defined, which costs more to find.
-    init(_ path: String, symbols: [String] = [], labels: [Label] = [], lines: Bool = false) throws {
-        let session = try openSession(path)
-        if session.isRecording {
-            throw Diagnostics.fail("\(path): is still being recorded, so it is not a whole run yet", .failed)
-        }
+    /// - Throws: ``HistoryError/unfinished(session:)``, or ``QueryError``.
+    /// - Complexity: O(calls of the session), or O(paths) where its sums are kept already.
+    public init(
+        _ session: Session, symbols: [String] = [], labels: [(name: String, value: String)] = [], lines: Bool = false,
+        listener: QueryListener
+    ) throws {
+        if session.isRecording { throw HistoryError.unfinished(session: session.path) }
         var options = QueryOptions()
         options.usesCache = true
         options.lines = lines
         options.symbolFiles = symbols
-        let query = try AggregateQuery(session, options, listener: Diagnostics.listener())
+        let query = try AggregateQuery(session, options, listener: listener)
         let tree = try query.tree()
         var content = RunContent(tree, program: session.processes.first?.path)
         content.modules = RunContent.Module.all(of: session)
@@ -35,7 +36,7 @@ struct SessionRun {
         self.content = content
         run = HistoryRun(
             of: session, calls: content.functions.reduce(0) { $0 + $1.sums.calls }, total: tree.total)
-        run.labels = labels.map { ($0.name, $0.value) }
+        run.labels = labels
         warnings = query.warnings
     }
 

@@ -7,12 +7,16 @@ internal import TraceText
 ///
 /// A file that the tool fails to take stays in its place, and is handed over again, by whoever collects into the directory later, too.
 /// So a file may be taken twice; it has the same name and the same bytes then.
-struct FleetUpload {
-    let directory: FleetDirectory
+public struct FleetUpload {
+    public let directory: FleetDirectory
     /// A command for the shell, to which `$1` is the file and `$2` where it belongs.
     let command: String
     /// What `$2` begins with, before the place below the directory.
     let prefix: String
+
+    public init(directory: FleetDirectory, command: String, prefix: String) {
+        (self.directory, self.command, self.prefix) = (directory, command, prefix)
+    }
 
     /// After so many intervals that are not taken, the tool is taken to reach nothing at all.
     private static let patience = 3
@@ -22,7 +26,7 @@ struct FleetUpload {
     ///
     /// - Parameter isStopped: whether to leave the rest for later; asked before each file.
     /// - Returns: why a file was not taken, the first one; nil when all were.
-    func run(until isStopped: () -> Bool) -> String? {
+    public func run(until isStopped: () -> Bool) -> String? {
         var first: String?
         var missed: Set<String> = []
         for (interval, file) in files() where !missed.contains(interval) {

@@ -2,12 +2,16 @@ internal import Glibc
 internal import TraceHistory
 
 /// Removes files of old intervals. Those of whole recordings, and whatever else lies in the directory, stay.
-struct FleetPruning {
-    let directory: FleetDirectory
+public struct FleetPruning {
+    public let directory: FleetDirectory
     /// In s; nil for any age.
     let keep: UInt64?
     /// In bytes; nil for any size.
     let maxSize: UInt64?
+
+    public init(directory: FleetDirectory, keep: UInt64?, maxSize: UInt64?) {
+        (self.directory, self.keep, self.maxSize) = (directory, keep, maxSize)
+    }
 
     /// The files of an interval.
     private struct Part {
@@ -20,7 +24,7 @@ struct FleetPruning {
     /// Removes what is too old or, the oldest first, too much. The newest interval always stays.
     ///
     /// - Returns: how many intervals were removed because there was too much.
-    func prune() -> Int {
+    public func prune() -> Int {
         var parts: [String: Part] = [:]
         for part in directory.parts() {
             FleetPruning.add(part.file, in: directory.path, to: &parts[part.name, default: Part()])

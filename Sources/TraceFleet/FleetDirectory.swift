@@ -1,37 +1,29 @@
 internal import Glibc
 internal import TraceExport
-internal import TraceFile
-internal import TraceHistory
-internal import TraceSystem
+public import TraceHistory
+public import TraceSystem
 internal import TraceText
 
 /// The directory of the fleet's tables, which many runs and machines may share.
-struct FleetDirectory {
-    /// Why something cannot be written or read there.
-    struct Failure: Error, CustomStringConvertible {
-        let path: String
-        let code: Int32
-        var description: String { "\(path): \(String(cString: strerror(code)))" }
-    }
-
-    let path: String
+public struct FleetDirectory {
+    public let path: String
 
     /// Makes the directory if it is not there.
-    init(_ path: String) throws(Failure) {
+    public init(_ path: String) throws(SystemError) {
         self.path = path
         try makeDirectory("")
     }
 
     /// Makes a directory below this one, and those on the way.
-    func makeDirectory(_ relative: String) throws(Failure) {
+    func makeDirectory(_ relative: String) throws(SystemError) {
         var made = path
         for part in [""] + relative.split(separator: "/").map(String.init) {
             if !part.isEmpty { made += "/\(part)" }
             if mkdir(made, 0o777) == 0 { continue }
             let code = errno
             var status = stat()
-            guard stat(made, &status) == 0 else { throw Failure(path: made, code: code) }
-            if status.st_mode & S_IFMT != S_IFDIR { throw Failure(path: made, code: ENOTDIR) }
+            guard stat(made, &status) == 0 else { throw SystemError(made, code) }
+            if status.st_mode & S_IFMT != S_IFDIR { throw SystemError(made, ENOTDIR) }
         }
     }
 
@@ -44,7 +36,7 @@ struct FleetDirectory {
     }
 
     /// Puts the files of `run` into their places, each of them whole.
-    func write(_ run: FleetRun) throws(Failure) {
+    public func write(_ run: FleetRun) throws(SystemError) {
         let tables = FleetTables(run)
         for (table, file) in files(of: run) {
             try makeDirectory(FleetDirectory.parent(of: file))
@@ -55,44 +47,40 @@ struct FleetDirectory {
     /// Writes a file below the directory, which takes the place of an old one when it is whole.
     ///
     /// - Parameter isDurable: it is to outlast a power failure.
-    func write(to file: String, isDurable: Bool = false, _ body: (ByteWriter) -> Void) throws(Failure) {
-        do throws(NewFile.Failure) {
-            let new = try NewFile(replacing: "\(path)/\(file)")
-            let writer = ByteWriter { new.write($0) }
-            body(writer)
-            writer.flush()
-            try new.commit(isDurable: isDurable)
-        } catch {
-            throw Failure(path: "\(path)/\(file)", code: error.code)
-        }
+    func write(to file: String, isDurable: Bool = false, _ body: (ByteWriter) -> Void) throws(SystemError) {
+        let new = try NewFile(replacing: "\(path)/\(file)")
+        let writer = ByteWriter { new.write($0) }
+        body(writer)
+        writer.flush()
+        try new.commit(isDurable: isDurable)
     }
 
     /// Makes what was named or renamed in a directory below this one outlast a power failure.
-    func synchronize(_ relative: String) throws(Failure) {
+    func synchronize(_ relative: String) throws(SystemError) {
         let descriptor = open("\(path)/\(relative)", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Failure(path: "\(path)/\(relative)", code: errno) }
+        guard descriptor >= 0 else { throw SystemError("\(path)/\(relative)", errno) }
         defer { close(descriptor) }
         // Some file systems have no such thing.
-        if fsync(descriptor) != 0, errno != EINVAL { throw Failure(path: "\(path)/\(relative)", code: errno) }
+        if fsync(descriptor) != 0, errno != EINVAL { throw SystemError("\(path)/\(relative)", errno) }
     }
 
     /// Moves a file below the directory to its place. Nothing is there to move after it was moved already.
-    func move(_ file: String, to place: String) throws(Failure) {
+    func move(_ file: String, to place: String) throws(SystemError) {
         // Whoever prunes may remove the directory while it is empty.
         for attempt in 0..<10 {
             try makeDirectory(FleetDirectory.parent(of: place))
             if rename("\(path)/\(file)", "\(path)/\(place)") == 0 { return }
             let code = errno
             if code == ENOENT, access("\(path)/\(file)", F_OK) != 0 { return }
-            if code != ENOENT || attempt == 9 { throw Failure(path: "\(path)/\(place)", code: code) }
+            if code != ENOENT || attempt == 9 { throw SystemError("\(path)/\(place)", code) }
         }
     }
 
     /// The bytes of a file below the directory; nil when there is none.
-    func read(_ file: String) throws(Failure) -> [UInt8]? {
+    func read(_ file: String) throws(SystemError) -> [UInt8]? {
         let descriptor = open("\(path)/\(file)", O_RDONLY | O_CLOEXEC)
         if descriptor < 0, errno == ENOENT { return nil }
-        guard descriptor >= 0 else { throw Failure(path: "\(path)/\(file)", code: errno) }
+        guard descriptor >= 0 else { throw SystemError("\(path)/\(file)", errno) }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 1 << 16)
@@ -100,7 +88,7 @@ struct FleetDirectory {
             let count = Glibc.read(descriptor, &piece, piece.count)
             if count == 0 { return bytes }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw Failure(path: "\(path)/\(file)", code: errno) }
+            guard count > 0 else { throw SystemError("\(path)/\(file)", errno) }
             bytes += piece[..<count]
         }
     }

@@ -1,9 +1,9 @@
 /// Where the tables go: a directory, or a URL that a tool writes to.
-enum FleetTarget: Equatable {
+public enum FleetTarget: Equatable, Sendable {
     case directory(String)
     case url(String, scheme: String)
 
-    init(_ text: String) {
+    public init(_ text: String) {
         guard let end = text.firstRange(of: "://")?.lowerBound, end != text.startIndex,
             text[..<end].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
         else {
@@ -16,7 +16,7 @@ enum FleetTarget: Equatable {
     }
 
     /// What takes a file to a URL of this scheme; nil when no usual tool is known.
-    static func command(for scheme: String) -> String? {
+    public static func command(for scheme: String) -> String? {
         switch scheme {
         case "s3": "exec aws s3 cp --only-show-errors \"$1\" \"$2\""
         case "gs": "exec gcloud storage cp --quiet \"$1\" \"$2\""
