@@ -67,7 +67,7 @@ import Testing
     /// A directory with the programs and their recordings, made once a test run.
     private struct Recordings {
         /// Among what the tests make, because nobody would remove a temporary directory that all tests share.
-        let path = "\(Fathom.testProducts)/Screens"
+        let path = "\(Fathom.made)/Screens"
 
         func file(_ name: String) -> String { "\(path)/\(name)" }
 

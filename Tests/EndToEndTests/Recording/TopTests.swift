@@ -35,7 +35,7 @@ import Testing
     private var stop: String { directory.file("stop") }
 
     private static let program = Result {
-        let path = "\(Fathom.testProducts)/Top"
+        let path = "\(Fathom.made)/Top"
         try run("mkdir", ["-p", path])
         return try Toolchain.compile(
             sources: ["serve.c": source], compiler: .gcc,

@@ -119,7 +119,7 @@ struct ValidityTests {
 
     /// That of these sources, made once in a run of tests.
     private static let fathom = Result {
-        let directory = "\(Fathom.testProducts)/ValidRuntime"
+        let directory = "\(Fathom.made)/ValidRuntime"
         mkdir(directory, 0o755)
         return try fathom(in: directory, runtime: "\(Binaries.repository)/Sources")
     }

@@ -10,7 +10,7 @@ enum Binaries {
     /// `Traces/programs`, absolute.
     static let sources = "\(repository)/Traces/programs"
 
-    private static let directory = "\(Fathom.testProducts)/TracedPrograms"
+    private static let directory = "\(Fathom.made)/TracedPrograms"
     private static let compilations = Mutex<[String: Compilation]>([:])
 
     /// Whoever asks first compiles; others who ask for the same wait meanwhile.

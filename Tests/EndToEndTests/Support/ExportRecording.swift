@@ -69,7 +69,7 @@ struct ExportRecording: Sendable {
     private init(_ program: Program) throws {
         self.program = program
         let command = try ExportRecording.command(program)
-        let sessions = "\(Fathom.testProducts)/ExportedSessions"
+        let sessions = "\(Fathom.made)/ExportedSessions"
         mkdir(sessions, 0o755)
         session = "\(sessions)/\(program.rawValue).fathom"
         let recorded = try Fathom.run(

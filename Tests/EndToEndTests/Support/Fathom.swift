@@ -12,9 +12,17 @@ enum Fathom {
         return String(executable[..<(executable.lastIndex(of: "/") ?? executable.startIndex)])
     }()
 
+    /// Where tests make what several of them read: a directory of its own for each process that runs a part of the tests, which
+    /// FATHOM_TEST_PART names.
+    static let made: String = {
+        let path = "\(testProducts)/made" + (getenv("FATHOM_TEST_PART").map { "-" + String(cString: $0) } ?? "")
+        mkdir(path, 0o755)
+        return path
+    }()
+
     /// An empty directory for what several tests read and none changes. It stays, for the next test run to empty it.
     static func sharedDirectory(_ name: String) throws -> String {
-        let path = "\(testProducts)/\(name)"
+        let path = "\(made)/\(name)"
         try TestSupport.run("rm", ["-rf", path])
         try TestSupport.run("mkdir", ["-p", path])
         return path
