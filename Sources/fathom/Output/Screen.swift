@@ -104,7 +104,7 @@ struct Screen {
         let writer = file?.writer ?? writer(cutsLines: cutsLines)
         let answer = try write(writer)
         if let file { try file.finish() } else { try StandardOutput.finish(writer) }
-        try answer.told()
+        try answer.say()
     }
 
     /// The columns and rows of a terminal; nil when it does not tell.

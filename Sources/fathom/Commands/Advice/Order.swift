@@ -118,7 +118,7 @@ struct Order: ParsableCommand {
             OrderFile(for: linker).write(functions, to: file.writer)
             try file.finish()
         }
-        if output == "-" { return try query.answer.told() }
+        if output == "-" { return try query.answer.say() }
         let screen = Screen(screenOptions, format)
         try screen.show(report(query, screen.layout), as: format, of: query.answer)
         guard let output else { return }

@@ -109,7 +109,7 @@ struct Export: ParsableCommand {
         } else {
             written = try writeParts(of: source, by: exporter)
         }
-        try source.answer(written, isWhole: first?.writer.isClosed != true).told()
+        try source.answer(written, isWhole: first?.writer.isClosed != true).say()
     }
 
     /// Writes the session as a run of the fleet's tables.
@@ -119,13 +119,13 @@ struct Export: ParsableCommand {
         let source = try ExportSource(query)
         let run = source.fleetRun(labels: labels.label.map { ($0.name, $0.value) })
         if let reason = FleetTables(run).refusal { throw Diagnostics.fail("\(format): \(reason)", .nothing) }
-        guard !run.isEmpty else { return try source.answer(0).told() }
+        guard !run.isEmpty else { return try source.answer(0).say() }
         do throws(SystemError) {
             try FleetDirectory(output).write(run)
         } catch {
             throw Diagnostics.fail("\(error)", .failed)
         }
-        try source.answer(1).told()
+        try source.answer(1).say()
     }
 
     private func file(_ name: String) throws -> OutputFile {

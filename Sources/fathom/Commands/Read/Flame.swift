@@ -99,7 +99,7 @@ struct Flame: ParsableCommand {
             Diagnostics.warn("\(graph.frameCount) frames make a large page; --min-cost, --from and --to draw fewer")
         }
         try file.draw(graph)
-        try aggregate.answer(graph).told()
+        try aggregate.answer(graph).say()
     }
 
     private func options(_ aggregate: AggregateQuery) -> FlameGraph.Options {
@@ -128,7 +128,7 @@ struct Flame: ParsableCommand {
         options.isInverted = inverted
         options.minTotal = query.filter.minCost
         try file.draw(change.content, options: options)
-        try change.told()
+        try change.say()
     }
 
     private func chart(of aggregate: AggregateQuery) -> FlameGraph {
