@@ -1,5 +1,4 @@
 public import TraceAnalysis
-internal import TraceFindings
 
 /// Which functions a candidate calls more or less often than a baseline does, and which allocate more or fewer blocks.
 public struct GateCounts: Sendable {

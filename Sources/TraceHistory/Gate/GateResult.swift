@@ -1,5 +1,4 @@
 public import TraceAnalysis
-internal import TraceFindings
 internal import TraceStatistics
 
 /// What a gate found.

@@ -1,5 +1,4 @@
 public import TraceAnalysis
-internal import TraceFindings
 public import TraceStatistics
 
 /// What changed from run to run, and in which functions the reason lies.

@@ -1,6 +1,5 @@
 public import TraceAnalysis
 internal import TraceFile
-internal import TraceFindings
 
 /// What the calls of one run add up to, and what else is kept of it.
 public struct RunContent {

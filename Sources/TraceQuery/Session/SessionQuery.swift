@@ -23,7 +23,7 @@ public struct SessionQuery {
     }
 
     /// A session whose functions are known already.
-    public init(_ session: Session, _ options: QueryOptions, functions: FunctionTable) {
+    package init(_ session: Session, _ options: QueryOptions, functions: FunctionTable) {
         let symbols = SymbolSource(for: session, options, warn: { _ in }, progress: { _ in })
         self.init(session, options, symbols, functions, QueryListener())
     }

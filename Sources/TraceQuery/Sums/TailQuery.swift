@@ -1,12 +1,10 @@
 public import TraceAnalysis
 public import TraceFile
-internal import TraceFindings
 internal import TraceText
 
 /// Why a function's slowest calls are slow.
 public struct TailQuery {
     public let query: SessionQuery
-    public let comparison: TailComparison
     public let answer: Answer<TailComparison>
 
     /// - Parameters:
@@ -24,6 +22,7 @@ public struct TailQuery {
         let tail = Tail(
             of: session, resolver: query.resolver, filter: query.filter, slowest: slowest,
             onProgress: listener.progress)
+        let comparison: TailComparison
         do throws(Tail.Shortfall) {
             comparison = try tail.comparison(of: threads, matching: pattern)
         } catch {

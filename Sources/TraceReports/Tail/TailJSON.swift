@@ -1,6 +1,5 @@
 internal import TraceAnalysis
 internal import TraceFile
-internal import TraceFindings
 internal import TraceText
 
 /// Writes why a function's slowest calls are slow as one JSON document. Times of paths are own time in ns, means over the calls

@@ -1,5 +1,4 @@
 public import TraceAnalysis
-internal import TraceFindings
 public import TraceText
 
 /// Why a function's slowest calls are slow: how long its calls take, by what each path below it adds to the slowest, and which

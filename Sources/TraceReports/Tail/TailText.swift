@@ -1,6 +1,5 @@
 internal import TraceAnalysis
 internal import TraceFile
-internal import TraceFindings
 internal import TraceText
 
 /// Prints why a function's slowest calls are slow: a histogram, the paths that add most, all of them as a tree, and the calls.

@@ -1,5 +1,4 @@
 internal import TraceAnalysis
-internal import TraceFindings
 internal import TraceText
 
 /// Prints the paths below a function as an indented tree, with what each adds to the function's slowest calls.

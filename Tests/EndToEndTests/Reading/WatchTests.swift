@@ -47,12 +47,12 @@ import Testing
         return lines.dropFirst().map { String($0.dropFirst(column)) }.joined(separator: "\n")
     }
 
-    @Test func threeTrees() throws {
+    @Test(arguments: Build.all) func threeTrees(_ build: Build) throws {
         let directory = try TemporaryDirectory("watch")
         func record(_ source: String, _ name: String) throws -> String {
             let program = try Toolchain.compile(
-                sources: ["\(name).c": source], compiler: .gcc,
-                flags: ["-finstrument-functions", "-O2", "-fno-optimize-sibling-calls"],
+                sources: ["\(name).c": source], compiler: build.compiler == .gcc ? .gcc : .clang,
+                flags: ["-finstrument-functions", "-O\(build.level)", "-fno-optimize-sibling-calls"],
                 output: directory.file(name))
             let session = directory.file("\(name).fathom")
             #expect(try Fathom.record([program], into: session).status == 0)

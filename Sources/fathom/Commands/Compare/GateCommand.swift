@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
 internal import TraceAnalysis
-internal import TraceFindings
 internal import TraceHistory
 internal import TraceRecording
 internal import TraceReports

@@ -104,20 +104,15 @@ struct CollectCommand: ParsableCommand {
             var byte: UInt8 = 0
             _ = Glibc.write(writer, &byte, 1)
         }
-        do {
-            let directory = try FleetDirectory(place)
-            let given = labels.label.map { ($0.name, $0.value) }
-            let collectors = try sessions.map {
-                try FleetCollector(
-                    $0, into: directory, labels: given, symbols: symbols, listener: Diagnostics.listener)
-            }
-            let pruning = FleetPruning(
-                directory: directory, keep: keep.map { $0.nanoseconds / 1_000_000_000 }, maxSize: maxSize?.bytes)
-            let upload = command.map { FleetUpload(directory: directory, command: $0, prefix: prefix) }
-            try collect(collectors, upload, pruning, until: reader)
-        } catch {
-            throw Diagnostics.ended(by: error)
+        let directory = try FleetDirectory(place)
+        let given = labels.label.map { ($0.name, $0.value) }
+        let collectors = try sessions.map {
+            try FleetCollector($0, into: directory, labels: given, symbols: symbols, listener: Diagnostics.listener)
         }
+        let pruning = FleetPruning(
+            directory: directory, keep: keep.map { $0.nanoseconds / 1_000_000_000 }, maxSize: maxSize?.bytes)
+        let upload = command.map { FleetUpload(directory: directory, command: $0, prefix: prefix) }
+        try collect(collectors, upload, pruning, until: reader)
     }
 
     private func collect(

@@ -61,9 +61,9 @@ struct TailCommand: ParsableCommand {
         let query = try TailQuery(
             input.open(), options, function: pattern, slowest: slowest, listener: Diagnostics.listener())
         let screen = Screen(screenOptions, format)
-        let report = TailReport(query.comparison, options: reportOptions(query, screen, function))
+        let report = TailReport(query.answer.content, options: reportOptions(query, screen, function))
         try screen.show(report, as: format, of: query.answer)
-        if let file { try file.draw(query.comparison.change, options: flameOptions(query, function)) }
+        if let file { try file.draw(query.answer.content.change, options: flameOptions(query, function)) }
     }
 
     private func subject() throws -> (SessionOptions, String) {
@@ -84,7 +84,7 @@ struct TailCommand: ParsableCommand {
     }
 
     private func flameOptions(_ query: TailQuery, _ function: String) -> FlameGraph.Options {
-        let (slow, typical) = (query.comparison.slow.calls, query.comparison.typical.calls)
+        let (slow, typical) = (query.answer.content.slow.calls, query.answer.content.typical.calls)
         var options = FlameGraph.Options()
         options.title = "\(function): the slowest \(slow) calls; before: as many typical ones (of \(typical))"
         options.minTotal = query.query.filter.minCost

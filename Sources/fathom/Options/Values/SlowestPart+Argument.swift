@@ -1,5 +1,4 @@
 internal import TraceAnalysis
-internal import TraceFindings
 
 extension SlowestPart {
     /// Why a text does not tell how many calls.
