@@ -131,7 +131,8 @@ import Testing
             [
                 "-c",
                 "\"$0\" record -q -o \"$1\" \(options.joined(separator: " ")) -- \"$2\" 40 >/dev/null & "
-                    + "sleep 0.\(3 + 2 * round); kill -9 $!; sleep 0.1; pkill -9 -f \"$2 40\"; exit 0",
+                    + "until \"$0\" report \"$1\" --format csv 2>&1 | grep -q fib; do sleep 0.05; done; "
+                    + "sleep 0.\(1 + 2 * round); kill -9 $!; sleep 0.1; pkill -9 -f \"$2 40\"; exit 0",
                 Fathom.executable,
                 directory.file("s.fathom"), binary,
             ])
