@@ -1,4 +1,5 @@
 internal import TraceAnalysis
+internal import TraceFile
 internal import TraceText
 
 /// How the text of a report is laid out for who reads it. As it is made, it is for files and pipes: lines of any length, paths as
@@ -22,6 +23,11 @@ public struct TextLayout: Sendable {
         guard isColoured, whole > 0 else { return nil }
         let share = Double(time) / Double(whole)
         return share >= 0.1 ? .red : share >= 0.02 ? .yellow : nil
+    }
+
+    /// How what is told of a call, or of a function itself, stands back where its threads mostly waited.
+    func waiting(_ offCPU: OffCPUTimes, in time: UInt64) -> TextStyle? {
+        isColoured && time > 0 && offCPU.blocked > time / 2 ? .dim : nil
     }
 
     // MARK: Columns

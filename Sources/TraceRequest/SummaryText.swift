@@ -49,7 +49,7 @@ public struct SummaryText {
             let programs = Self.count(UInt64(summary.missedProcesses), "program")
             lines.append("warning: \(programs) with hooks not recorded; fathom info says which, and why")
         }
-        if let refusal = summary.waitSources?.refusal {
+        if let sources = summary.waitSources, sources.tellsCauses, let refusal = sources.refusal {
             lines.append(
                 "warning: only waits in calls of the C library are known, because the kernel does not tell of context "
                     + "switches: \(refusal)")

@@ -43,7 +43,7 @@ public struct TraceScreen {
     private static func bases(_ content: ScreenContent, _ order: ScreenColumn) -> [any ScreenPage] {
         let hasTimes = content.keepsTimes
         let order = hasTimes ? (content.columns.contains(order) ? order : .total) : .calls
-        let treeColumns = hasTimes ? ScreenColumn.ofTree : [.calls]
+        let treeColumns = hasTimes ? ScreenColumn.ofTree(content) : [.calls]
         var tableColumns = hasTimes ? ScreenColumn.ofTable(content) : [.calls]
         if !tableColumns.contains(order) { tableColumns.append(order) }
         return [

@@ -225,7 +225,7 @@ struct fathom_buffers {
     uint32_t save_count;     // how often the program itself asked for a save
     uint32_t ring_held;      // 1 from a request to its save: new chunks take other slots, up to as many again
     uint32_t path_count;     // call paths that processes have made
-    uint8_t tells_waits;     // one FATHOM_TELLS_* of waits, and the bits of start and memory
+    uint8_t tells;           // bits of FATHOM_TELLS_*
     uint8_t budget;     // of functions with sleds: percent of its time that recording may cost a thread; 0: no limit
     uint16_t min_size;  // smaller ones, in bytes of code, have closed sleds
     // How many threads of all processes wait for something to come in by a descriptor, and for room to write. One that
@@ -233,17 +233,12 @@ struct fathom_buffers {
     uint32_t data_waiters, room_waiters;
 };
 
-// Whether calls of the C library that wait have records, which tell what they wait for.
-#define FATHOM_TELLS_NO_WAITS 0u
-#define FATHOM_TELLS_WAITS 1u
-#define FATHOM_TELLS_WAIT_TIMES 2u  // and how long the thread had a CPU meanwhile, because nobody else tells that
-#define FATHOM_TELLS_WAITS_MASK 3u
-
-// Whether the program that the recorder starts notes its initialisers and its main function: beside the above.
-#define FATHOM_TELLS_STARTUP 4u
-
-// Whether blocks of memory have records: beside the above.
-#define FATHOM_TELLS_MEMORY 8u
+// What is told besides calls.
+#define FATHOM_TELLS_WAITS 1u     // calls of the C library that wait have records, which tell what they wait for
+#define FATHOM_TELLS_AWAY 2u      // for how long a thread had no CPU has records, because nobody else tells that
+#define FATHOM_TELLS_STARTUP 4u   // the program that the recorder starts notes its initialisers and its main function
+#define FATHOM_TELLS_MEMORY 8u    // blocks of memory have records
+#define FATHOM_TELLS_RUNNING 16u  // chunks have their thread's processor time
 
 #define FATHOM_DUE_SHIFT 1
 #define FATHOM_DUE_STARVING 1u  // the recorder gets too little of the processors
@@ -295,7 +290,7 @@ FATHOM_OFFSET(fathom_buffers, control, 88);
 FATHOM_OFFSET(fathom_buffers, long_ticks, 136);
 FATHOM_OFFSET(fathom_buffers, save_count, 152);
 FATHOM_OFFSET(fathom_buffers, path_count, 160);
-FATHOM_OFFSET(fathom_buffers, tells_waits, 164);
+FATHOM_OFFSET(fathom_buffers, tells, 164);
 FATHOM_SIZE(fathom_ring_request, 40);
 FATHOM_SIZE(fathom_buffers, 176);
 

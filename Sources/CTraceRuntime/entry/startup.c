@@ -187,7 +187,7 @@ void fathom_note_initializers(uintptr_t *first, uintptr_t *end, char **environme
 }
 
 void startup_begin(void) {
-    if (runtime.state != STATE_OPEN || !(runtime.head.tells_waits & FATHOM_TELLS_STARTUP)) return;
+    if (runtime.state != STATE_OPEN || !(runtime.head.tells & FATHOM_TELLS_STARTUP)) return;
     // Programs that this one starts are not looked at.
     if (fathom_load32(&runtime.buffers->process_count) || !runtime_ready()) return;
     startup.pid = runtime.pid;

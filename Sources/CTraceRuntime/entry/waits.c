@@ -82,8 +82,7 @@ struct fathom_wait_begin fathom_wait_begins(uint32_t kind, uint64_t object, uint
         __atomic_fetch_add(waiters, 1, __ATOMIC_SEQ_CST);
     }
     count_flows(flows, 1);
-    uint32_t tells = runtime.head.tells_waits & FATHOM_TELLS_WAITS_MASK;
-    if (tells == FATHOM_TELLS_WAIT_TIMES && !confine_unnoted()) begin.processor_ns = system_processor_ns();
+    if (away_is_asked_for() && !confine_unnoted()) begin.processor_ns = system_processor_ns();
     begin.ticks = now_ticks();
     return begin;
 }

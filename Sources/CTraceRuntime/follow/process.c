@@ -102,8 +102,8 @@ static void register_process(uint32_t parent) {
     else session_forget_populated();
     metadata_process(parent);
     steering_join();
-    uint32_t tells_memory = runtime.head.tells_waits & FATHOM_TELLS_MEMORY;
-    fathom_waiting.on = (runtime.head.tells_waits & FATHOM_TELLS_WAITS_MASK) != FATHOM_TELLS_NO_WAITS;
+    uint32_t tells_memory = runtime.head.tells & FATHOM_TELLS_MEMORY;
+    fathom_waiting.on = (runtime.head.tells & FATHOM_TELLS_WAITS) != 0;
     fathom_memory_on = tells_memory && fathom_image.memory_is_seen && fathom_image.memory_is_seen();
     if (tells_memory && !fathom_memory_on) tell_unseen_memory();
     fathom_store32(&runtime.state, STATE_READY);

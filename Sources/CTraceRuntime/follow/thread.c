@@ -109,7 +109,7 @@ void thread_fork(struct thread *t) {
 
 // Its pthread_t joins a thread with who made it, and a fork's child with the thread that forked.
 static void tell_of_itself(struct thread *t, uint32_t kind, uint64_t now) {
-    if (!(runtime.head.tells_waits & FATHOM_TELLS_WAITS_MASK) || !t->mode->tell) return;
+    if (!(runtime.head.tells & FATHOM_TELLS_WAITS) || !t->mode->tell) return;
     struct fathom_wait wait = {(uint16_t)kind, -1, FATHOM_WAIT_RAN_UNKNOWN, (uint64_t)pthread_self()};
     struct told told = told_of(FATHOM_WAKE, &wait, sizeof wait, 0);
     t->mode->tell(t, &told, now);

@@ -150,7 +150,7 @@ static int chunk_begin(struct thread *t, const struct previous *previous) {
     uint64_t after = now_ticks();
     chunk->begin_ticks = before + (after - before) / 2;
     chunk->switch_ticks = previous->is_known ? switch_ticks(t, chunk->begin_ticks, previous->processor_ns) : 0;
-    w->began_processor_ns = runtime.head.tells_waits & FATHOM_TELLS_WAITS_MASK ? system_processor_ns() : 0;
+    w->began_processor_ns = runtime.head.tells & FATHOM_TELLS_RUNNING ? system_processor_ns() : 0;
     w->slot = slot;
     w->chunk = chunk;
     w->cursor = (char *)(chunk + 1) + chunk->used;

@@ -25,10 +25,8 @@ void put_task(struct thread *t, const struct fathom_task *task);  // whose piece
 
 // Time in which the thread had no CPU although no call is known that waits, where nobody else tells of that.
 
-// Whether the runtime tells of waits itself, with the processor time in them.
-INTERNAL int away_is_asked_for(void) {
-    return (runtime.head.tells_waits & FATHOM_TELLS_WAITS_MASK) == FATHOM_TELLS_WAIT_TIMES;
-}
+// Whether the runtime tells itself when threads have no CPU.
+INTERNAL int away_is_asked_for(void) { return runtime.head.tells & FATHOM_TELLS_AWAY; }
 
 // How long the thread was away between its last record and `now`, in ns: 0 where that is not known, or not long. Looks
 // at the thread's processor time if there was no record for long, or if it was not looked at lately.

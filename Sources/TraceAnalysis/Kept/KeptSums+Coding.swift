@@ -153,7 +153,8 @@ extension CallPathSums {
 extension RowSums {
     fileprivate static let keptFields: [any WritableKeyPath<RowSums, UInt64> & Sendable] = [
         \.calls, \.total, \.selfTime, \.inherited, \.inheritedCalls, \.suspended, \.minimum, \.maximum, \.durations,
-        \.taken, \.dropped.calls, \.dropped.time, \.offCPU.blocked, \.offCPU.runnable,
+        \.taken, \.dropped.calls, \.dropped.time, \.offCPU.blocked, \.offCPU.runnable, \.selfOffCPU.blocked,
+        \.selfOffCPU.runnable,
     ]
 }
 

@@ -23,7 +23,7 @@ public struct KeptSums {
     }
 
     /// Says what the bytes mean. Another layout has another number.
-    private static let magic: UInt64 = 0x3647_4741_4854_4146  // "FATHAGG6"
+    private static let magic: UInt64 = 0x3747_4741_4854_4146  // "FATHAGG7"
     private static let identityWords = 4
     private static let words = 1 + identityWords + 3 * Section.allCases.count + 1
     /// The size of the header in bytes. The sections stand behind it.

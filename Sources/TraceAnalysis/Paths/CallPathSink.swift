@@ -45,7 +45,8 @@ struct CallPathSink: CallSink {
     private let onChunk: (Int) -> Void
     /// When the thread had no CPU; nil when that is not known.
     private var offCPU: OffCPU.Cursor?
-    private let splits: Bool
+    /// Between these, it had one.
+    private var onCPU: (from: UInt64, to: UInt64) = (0, .max)
     /// What became of blocks; nil when memory was not recorded.
     private let memory: LiveMemory?
     /// Whether nothing in the stretch depends on what happened before it, except for the calls that were open.
@@ -73,7 +74,7 @@ struct CallPathSink: CallSink {
         self.lastChunk = lastChunk
         self.onChunk = onChunk
         self.offCPU = offCPU.map(OffCPU.Cursor.init)
-        splits = offCPU != nil
+        if let cursor = self.offCPU { onCPU.to = cursor.next }
         self.memory = memory
         self.seek = seek
         toCarryIn = seek.map { UInt32($0.before.count) } ?? carriedIn
@@ -144,7 +145,7 @@ struct CallPathSink: CallSink {
         node.pointee.selfTime &+= own
         if start < node.pointee.firstStart { node.pointee.firstStart = start }
         if end > node.pointee.lastEnd { node.pointee.lastEnd = end }
-        if splits { split(from: start, to: end, of: node) }
+        if start < onCPU.from || end > onCPU.to { split(from: start, to: end, of: node) }
         if call.pointee.payload.dropped.calls > 0 { takeOut(call.pointee.payload.dropped, own: own, of: node) }
         if call.pointee.isInherited { return addInherited(total, to: node) }
         table.histograms.count(total, of: node)
@@ -156,7 +157,9 @@ struct CallPathSink: CallSink {
 
     @inline(never)
     private mutating func split(from start: UInt64, to end: UInt64, of node: UnsafeMutablePointer<PathNode>) {
-        guard let times = offCPU?.times(from: start, to: end), !times.isZero else { return }
+        guard let times = offCPU?.times(from: start, to: end) else { return }
+        onCPU = (offCPU!.last, offCPU!.next)
+        guard !times.isZero else { return }
         table.rares.change(&node.pointee.rare) { $0.pointee.offCPU.add(times) }
     }
 

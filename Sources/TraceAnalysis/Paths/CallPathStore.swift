@@ -30,6 +30,9 @@ final class CallPathStore {
     @inline(__always)
     func depth(_ path: Int) -> UInt32 { depths.start[path] }
 
+    /// Whether any path may have sums that few have.
+    var hasRareSums: Bool { rares.isUsed }
+
     /// A copy of the paths, with sums that `change` may change. Callees come before callers.
     func copy(_ change: (Int, inout CallPathSums) -> Void) -> CallPathStore {
         let copy = GrowingMemory<PathNode>(capacity: count + 1)

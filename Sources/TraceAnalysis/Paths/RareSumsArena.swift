@@ -3,6 +3,9 @@ struct RareSumsArena {
     private var memory = GrowingMemory<RareSums>(capacity: 4)
     private var used = 1
 
+    /// Whether some path has sums here.
+    var isUsed: Bool { used > 1 }
+
     func free() { memory.free() }
 
     subscript(number: UInt32) -> UnsafeMutablePointer<RareSums> { memory.start + Int(number) }

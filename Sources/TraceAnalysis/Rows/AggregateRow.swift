@@ -27,6 +27,13 @@ public struct AggregateRow {
     public var suspended: UInt64 { sums.suspended }
     /// The part of the total in which threads had no CPU, if that was recorded.
     public var offCPU: OffCPUTimes { sums.offCPU.within(total) }
+    /// The same of its own time.
+    public var selfOffCPU: OffCPUTimes { sums.selfOffCPU.within(selfTime) }
+    /// How long its calls waited, and how long they did so themselves, in ns.
+    public var blocked: UInt64 { offCPU.blocked }
+    public var selfBlocked: UInt64 { selfOffCPU.blocked }
+    /// Its own time without that.
+    public var selfRunning: UInt64 { selfTime &- selfOffCPU.blocked &- selfOffCPU.runnable }
     /// What was done with memory directly, and in all, if that was recorded.
     public var selfMemory: MemorySums { sums.selfMemory }
     public var memory: MemorySums { sums.memory }

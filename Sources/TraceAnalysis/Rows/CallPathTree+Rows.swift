@@ -1,3 +1,5 @@
+public import TraceFile
+
 extension CallPathTree {
     /// One row for each function, path, file or module. Threads have sums of their own: see ``ThreadSums``.
     ///
@@ -80,6 +82,7 @@ extension CallPathTree {
         var active = [Int32](repeating: 0, count: subjects.count)
         var open: [Int] = []
         let suspensions = suspensions
+        let selfOffCPU = selfOffCPU
         for (index, path) in paths.enumerated() {
             while let last = open.last, Int(paths[last].end) <= index {
                 if keys[last] >= 0 { active[Int(keys[last])] -= 1 }
@@ -91,7 +94,8 @@ extension CallPathTree {
             var own = path.sums
             if functions.countsSamples, active[row] > 0 { own.calls = 0 }
             sums[row].add(
-                own, isOutermost: active[row] == 0, suspended: suspensions.isEmpty ? 0 : suspensions[index])
+                own, isOutermost: active[row] == 0, suspended: suspensions.isEmpty ? 0 : suspensions[index],
+                selfOffCPU: selfOffCPU.isEmpty ? OffCPUTimes() : selfOffCPU[index])
             active[row] += 1
         }
         let members = pathsByRow(keys, rows: subjects.count)
@@ -114,6 +118,24 @@ extension CallPathTree {
             if path.parent >= 0 { times[Int(path.parent)] &+= times[index] }
         }
         return times
+    }
+
+    /// By path: the part of its own time in which threads had no CPU, in ns. Empty when none is known.
+    ///
+    /// - Complexity: O(n) in the number of paths.
+    public var selfOffCPU: [OffCPUTimes] {
+        guard paths.store.hasRareSums else { return [] }
+        var own = [OffCPUTimes](repeating: OffCPUTimes(), count: paths.count)
+        var isKnown = false
+        for index in paths.indices.reversed() {
+            let path = paths[index]
+            if path.sums.offCPU.isZero { continue }
+            isKnown = true
+            // By now it has what its callees have, which is taken off.
+            own[index] = path.sums.offCPU.without(own[index]).within(path.sums.selfTime)
+            if path.parent >= 0 { own[Int(path.parent)].add(path.sums.offCPU) }
+        }
+        return isKnown ? own : []
     }
 
     /// Path indices ordered by row, and where the indices of each row begin.

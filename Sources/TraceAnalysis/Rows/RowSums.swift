@@ -24,8 +24,9 @@ public struct RowSums: BitwiseCopyable, Sendable, Equatable {
     public var taken: UInt64 = 0
     /// Callees that the record options left out.
     public var dropped = CallSum()
-    /// The part of `total` in which threads had no CPU.
+    /// The parts of `total` and of `selfTime` in which threads had no CPU.
     public var offCPU = OffCPUTimes()
+    public var selfOffCPU = OffCPUTimes()
     /// What was done with memory directly, and, below, in all: what a call within another call of the same row did is part of
     /// that call's.
     public var selfMemory = MemorySums()
@@ -35,8 +36,10 @@ public struct RowSums: BitwiseCopyable, Sendable, Equatable {
 
     /// Adds a path.
     ///
-    /// - Parameter isOutermost: no path above it belongs to the row. Otherwise its time is part of theirs.
-    mutating func add(_ path: CallPathSums, isOutermost: Bool, suspended: UInt64) {
+    /// - Parameters:
+    ///   - isOutermost: no path above it belongs to the row. Otherwise its time is part of theirs.
+    ///   - selfOffCPU: the part of its own time in which threads had no CPU.
+    mutating func add(_ path: CallPathSums, isOutermost: Bool, suspended: UInt64, selfOffCPU: OffCPUTimes) {
         calls &+= path.calls
         selfTime &+= path.selfTime
         inheritedCalls &+= path.inheritedCalls
@@ -46,6 +49,7 @@ public struct RowSums: BitwiseCopyable, Sendable, Equatable {
         taken &+= path.taken
         dropped.add(path.dropped)
         selfMemory.add(path.selfMemory)
+        self.selfOffCPU.add(selfOffCPU)
         guard isOutermost else { return }
         memory.add(path.memory)
         total &+= path.total
@@ -67,6 +71,7 @@ public struct RowSums: BitwiseCopyable, Sendable, Equatable {
         taken &+= other.taken
         dropped.add(other.dropped)
         offCPU.add(other.offCPU)
+        selfOffCPU.add(other.selfOffCPU)
         selfMemory.add(other.selfMemory)
         memory.add(other.memory)
     }

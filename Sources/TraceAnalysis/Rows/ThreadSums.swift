@@ -18,11 +18,13 @@ public struct ThreadSums {
     /// - Complexity: O(n) in the number of paths.
     public init?(_ thread: TracedThread, _ tree: CallPathTree) {
         guard !tree.paths.isEmpty else { return nil }
-        let suspensions = tree.suspensions
+        let suspensions = tree.suspensions, selfOffCPU = tree.selfOffCPU
         var sums = RowSums()
         var reader = PercentileReader()
         for (index, path) in tree.paths.enumerated() {
-            sums.add(path.sums, isOutermost: path.parent < 0, suspended: suspensions.isEmpty ? 0 : suspensions[index])
+            sums.add(
+                path.sums, isOutermost: path.parent < 0, suspended: suspensions.isEmpty ? 0 : suspensions[index],
+                selfOffCPU: selfOffCPU.isEmpty ? OffCPUTimes() : selfOffCPU[index])
             reader.add(tree.histograms, path.histogram, of: path.sums)
         }
         self.init(ThreadLabel(thread), sums, reader.takeCounts())
@@ -40,7 +42,7 @@ public struct ThreadSums {
                 if node.firstStart == .max { continue }
                 isEmpty = false
                 let path = sink.table.sums(UInt32(index))
-                sums.add(path, isOutermost: node.parent == 0, suspended: 0)
+                sums.add(path, isOutermost: node.parent == 0, suspended: 0, selfOffCPU: OffCPUTimes())
                 if sink.keys[node.function].pointee.address == FunctionTable.suspended {
                     sums.suspended &+= path.total
                 }
@@ -51,6 +53,7 @@ public struct ThreadSums {
         // What a path's callees did with memory is added up later, for all threads together. It is not needed here: the memory
         // of a thread is the sum of what each of its calls did itself.
         sums.memory = sums.selfMemory
+        sums.selfOffCPU = sums.offCPU
         self.init(ThreadLabel(thread), sums, reader.takeCounts())
     }
 

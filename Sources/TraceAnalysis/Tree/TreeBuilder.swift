@@ -31,7 +31,8 @@ struct TreeBuilder: CallSink {
     private let watchedDepth: UInt8
     /// When the thread had no CPU; nil when that is not known.
     private var offCPU: OffCPU.Cursor?
-    private let splits: Bool
+    /// Between these, it had one.
+    private var onCPU: (from: UInt64, to: UInt64) = (0, .max)
     /// What part of a call's time is compared.
     private let measure: TimeKind
     /// What open calls have done with memory; nil when that is not asked for.
@@ -90,7 +91,7 @@ struct TreeBuilder: CallSink {
         self.tellsMemory = tellsMemory
         self.layouts = layouts
         self.offCPU = offCPU.map(OffCPU.Cursor.init)
-        splits = offCPU != nil
+        if let cursor = self.offCPU { onCPU.to = cursor.next }
         measure = filter.measure
         self.isTask = isTask
         self.mode = mode
@@ -115,7 +116,7 @@ struct TreeBuilder: CallSink {
             self.longest = longest.map { Unmanaged.passUnretained($0) }
             isRanking = false
         }
-        let asksMore = tellsMemory || isTask || splits || measure != .total || watches || leads
+        let asksMore = tellsMemory || isTask || measure != .total || watches || leads
         asked = asksMore ? .anything : classifier == nil ? .nothing : .names
         least = max(filter.minCost, longest?.least ?? 0)
         tie = longest.map(\.least) ?? .max
@@ -264,14 +265,16 @@ struct TreeBuilder: CallSink {
             isShown = isShown && call.pointee.payload.standing.leads
             if call.pointee.payload.standing.leads { caller.pointee.payload.standing.lead() }
         }
-        let times = asked == .anything && splits ? split(from: start, to: end) : OffCPUTimes()
-        let cost = asked != .anything || measure == .total ? total : measure.part(of: total, times)
+        let isMeasured = asked == .anything && measure != .total
+        var times = isMeasured ? split(from: start, to: end) : OffCPUTimes()
+        let cost = isMeasured ? measure.part(of: total, times) : total
         if asked == .anything, watches, isShown, !isWatchShown(call, cost) { isShown = false }
         if isShown, cost < least || call.pointee.payload.depth > filter.maxDepth || cost == tie && !isKept(call) {
             isShown = false
             hide(CallSum(calls: 1 &+ call.pointee.payload.hidden.calls, time: total), below: caller)
         }
         if isRanking, isShown { rank(call, cost) }
+        if isShown, !isMeasured, start < onCPU.from || end > onCPU.to { times = split(from: start, to: end) }
         let node = call.pointee.payload.node
         if node >= 0 {
             if isShown {
@@ -290,7 +293,9 @@ struct TreeBuilder: CallSink {
 
     @inline(never)
     private mutating func split(from start: UInt64, to end: UInt64) -> OffCPUTimes {
-        offCPU?.times(from: start, to: end) ?? OffCPUTimes()
+        guard let times = offCPU?.times(from: start, to: end) else { return OffCPUTimes() }
+        onCPU = (offCPU!.last, offCPU!.next)
+        return times
     }
 
     /// Whether the watch list shows a call: it is watched, not too far below one that is, or above one that the filter keeps.
@@ -481,7 +486,7 @@ struct TreeBuilder: CallSink {
         ended.payload.dropped = end.sums.dropped
         let total = end.time > ended.start ? end.time &- ended.start : 0
         return Outcome(
-            &ended, total: total, offCPU: splits ? split(from: ended.start, to: end.time) : OffCPUTimes(),
+            &ended, total: total, offCPU: split(from: ended.start, to: end.time),
             state: end.state, isShown: ended.start <= filter.to && end.time >= filter.from)
     }
 

@@ -15,7 +15,7 @@ struct PerfettoExporter: Exporter {
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
         var tracks = PerfettoTracks(writer, functions: source.functions)
         let summary = source.write(to: &tracks, limit: PerfettoExporter.limit)
-        if source.session.description?.waitSources != nil { tracks.show(ends: source.endedWaits) }
+        if source.session.description?.waitSources?.tellsCauses == true { tracks.show(ends: source.endedWaits) }
         PerfettoSchedule(writer, source).write()
         return summary
     }

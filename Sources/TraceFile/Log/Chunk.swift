@@ -24,6 +24,12 @@ public struct Chunk {
     public let switchTicks: UInt64
     /// The part of the chunk's time in which the thread had a CPU, as ``fathom_ran(_:_:)`` says.
     let ran: UInt16
+    /// Whether the thread had a CPU all the time, but for less than the runtime tells of (20 µs), as far as so short a time shows.
+    var hadCPU: Bool {
+        guard ran > 0, endNanoseconds > beginNanoseconds else { return false }
+        let passed = endNanoseconds - beginNanoseconds
+        return passed < 100_000_000 && passed * UInt64(65_535 - ran) / 65_534 < 18_000
+    }
     /// Calls that this chunk is the first to tell of. The number means something only once `endTicks` is set.
     public let calls: UInt64
     public let lostCalls: UInt64

@@ -69,13 +69,13 @@ public final class OffCPU: Sendable {
         return first..<max(first, firstStretch(from: end))
     }
 
-    /// Answers for moments that mostly come in the order of time. Most calls lie between two stretches, which takes one
-    /// comparison to see.
+    /// Answers for moments that mostly come in the order of time. Most calls lie between two stretches, which whoever asks sees
+    /// by two comparisons.
     public struct Cursor {
         private let times: OffCPU
-        /// No stretch that begins before `next` ends after `last`.
-        private var last: UInt64 = 0
-        private var next: UInt64 = 0
+        /// No stretch that begins before `next` ends after `last`: nothing lies between moments from `last` to `next`.
+        public private(set) var last: UInt64 = 0
+        public private(set) var next: UInt64 = 0
         private var index = 0
 
         public init(_ times: OffCPU) {

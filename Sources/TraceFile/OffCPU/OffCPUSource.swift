@@ -4,6 +4,8 @@ enum OffCPUSource {
     case switches(SwitchLog)
     /// The waits among their records.
     case waits
+    /// What their records tell of time without a CPU in which no call was made. Chunks with a CPU all the time have none.
+    case away
     /// It was put together from threads.
     case joined(OffCPU)
 }

@@ -8,16 +8,21 @@ public struct WaitSources: Sendable, Equatable {
     public var hasWakings: Bool
     /// Why it did not, in words; nil when it did, or when nobody asked.
     public var wakingRefusal: String?
+    /// Whether it is known, too, what threads waited for and what ended that.
+    public var tellsCauses: Bool
     /// The CPUs on which the program could run at first; nil when that is not known.
     public var processors: Int?
 
     package init(
-        hasSwitches: Bool, refusal: String?, hasWakings: Bool = false, wakingRefusal: String? = nil, processors: Int?
+        hasSwitches: Bool, refusal: String?, hasWakings: Bool = false, wakingRefusal: String? = nil,
+        tellsCauses: Bool = true,
+        processors: Int?
     ) {
         self.hasSwitches = hasSwitches
         self.refusal = refusal
         self.hasWakings = hasWakings
         self.wakingRefusal = wakingRefusal
+        self.tellsCauses = tellsCauses
         self.processors = processors
     }
 
@@ -36,6 +41,7 @@ public struct WaitSources: Sendable, Equatable {
         if case .string(let text)? = member("refused") { refusal = text } else { refusal = nil }
         hasWakings = member("wakings")?.text == "true"
         if case .string(let text)? = member("wakings_refused") { wakingRefusal = text } else { wakingRefusal = nil }
+        tellsCauses = member("causes")?.text != "false"
         processors = member("processors").flatMap { Int($0.text) }
     }
 
@@ -47,6 +53,7 @@ public struct WaitSources: Sendable, Equatable {
             ? ", \"wakings\": true"
             : wakingRefusal.map { ", \"wakings\": false, \"wakings_refused\": " + SessionDescription.quoted($0) } ?? ""
         let known = processors.map { ", \"processors\": \($0)" } ?? ""
-        return "{\"context_switches\": \(hasSwitches), \"refused\": \(reason)\(wakings)\(known)}"
+        let causes = tellsCauses ? "" : ", \"causes\": false"
+        return "{\"context_switches\": \(hasSwitches), \"refused\": \(reason)\(wakings)\(causes)\(known)}"
     }
 }

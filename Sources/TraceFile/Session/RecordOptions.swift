@@ -21,6 +21,8 @@ public struct RecordOptions: Sendable {
         /// The moment of each function's first call, found by traps in place of hooks.
         case firstCalls = "first-calls"
 
+        /// Whether single calls have records, which tell when they were.
+        public var keepsCalls: Bool { self == .trace || self == .flight }
         /// Whether calls, or samples of them, are added up by call path, so that no call has a record of its own.
         public var keepsPaths: Bool { self == .profile || self == .counts || self == .stack }
 
@@ -97,8 +99,15 @@ public struct RecordOptions: Sendable {
     /// In percent: how much of a thread's time calls by sleds may cost, before those of the busiest functions are closed.
     /// Nil: any.
     public var budget: Int?
-    /// Whether it is found out when threads wait, and for what.
-    public var tellsWaits = false
+    /// What is found out of the time in which threads do not run.
+    public enum Waiting: Sendable {
+        case unknown
+        /// When threads had no CPU.
+        case times
+        /// That, what they waited for, and what ended that.
+        case causes
+    }
+    public var waiting = Waiting.unknown
     /// Whether it is recorded what memory is allocated and freed.
     public var tellsMemory = false
     /// Whether the kernel is asked for page faults. The program itself knows nothing of it.
@@ -147,7 +156,7 @@ public struct RecordOptions: Sendable {
             (.minSize, minSize.map { "\($0)" } ?? "null"),
             (.budget, budget.map { "\($0)" } ?? "null"),
             (.paused, "\(startsPaused)"),
-            (.blocked, "\(tellsWaits)"),
+            (.blocked, "\(waiting == .causes)"),
         ]
         if tellsMemory { members.append((.memory, "true")) }
         if tellsFaults { members.append((.faults, "true")) }
@@ -162,8 +171,8 @@ public struct RecordOptions: Sendable {
     /// The version of the log's format that this needs.
     package var formatVersion: UInt32 {
         let needsNew =
-            !functions.arguments.isEmpty || !functions.conditions.isEmpty || !functions.results.isEmpty || tellsWaits
-            || tellsMemory
+            !functions.arguments.isEmpty || !functions.conditions.isEmpty || !functions.results.isEmpty
+            || waiting != .unknown || tellsMemory
         return needsNew ? FATHOM_FORMAT_VERSION : FATHOM_PLAIN_VERSION
     }
 
@@ -180,11 +189,14 @@ public struct RecordOptions: Sendable {
         head.keeps = UInt8(mode.keeps)
         head.max_paths = UInt32(clamping: maxPaths)
         head.has_functions = functions.isEmpty && mode != .firstCalls ? 0 : 1
-        // The field also has the bits of what else is told besides calls.
-        head.tells_waits = UInt8(
-            !tellsWaits ? FATHOM_TELLS_NO_WAITS : knowsSwitches ? FATHOM_TELLS_WAITS : FATHOM_TELLS_WAIT_TIMES)
-        if tellsStartup { head.tells_waits |= UInt8(FATHOM_TELLS_STARTUP) }
-        if tellsMemory { head.tells_waits |= UInt8(FATHOM_TELLS_MEMORY) }
+        var tells: UInt32 = 0
+        if waiting == .causes { tells |= FATHOM_TELLS_WAITS }
+        if waiting != .unknown {
+            tells |= knowsSwitches ? FATHOM_TELLS_RUNNING : FATHOM_TELLS_RUNNING | FATHOM_TELLS_AWAY
+        }
+        if tellsStartup { tells |= FATHOM_TELLS_STARTUP }
+        if tellsMemory { tells |= FATHOM_TELLS_MEMORY }
+        head.tells = UInt8(tells)
         head.min_size = UInt16(clamping: minSize ?? 0)
         head.budget = UInt8(clamping: budget ?? 0)
     }

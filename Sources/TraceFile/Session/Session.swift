@@ -128,7 +128,9 @@ public final class Session {
             place.mapped(.description).0, path: directory + place.separator + SessionFile.description.name,
             damage: damage)
         let offCPU: OffCPUSource? =
-            if let switches { .switches(switches) } else if description?.waitSources != nil { .waits } else { nil }
+            if let switches { .switches(switches) } else if let sources = description?.waitSources {
+                sources.tellsCauses ? .waits : .away
+            } else { nil }
         processes = Session.assemble(
             chunks, log: self.log, damage: damage, offCPU: offCPU, faults: faults, clock: clock)
         content = SessionContent(of: processes, description)

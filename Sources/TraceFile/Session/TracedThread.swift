@@ -120,20 +120,33 @@ public final class TracedThread {
         return taken == 0 ? moment : clock.nanoseconds(at: ticks > taken ? ticks &- taken : 0)
     }
 
+    /// From the thread's first moment to its last one, in its own time, in ns.
+    ///
+    /// - Complexity: as of ``lastTicks()``.
+    public func span() -> Range<UInt64> {
+        guard let first = chunks.first else { return 0..<0 }
+        let begin = own(clock.nanoseconds(at: first.beginTicks))
+        return begin..<max(begin, own(clock.nanoseconds(at: lastTicks())))
+    }
+
     private func findOffCPU() -> OffCPU? {
         guard !keepsPaths else { return nil }
         switch switches {
         case nil: return nil
         case .switches(let log): return OffCPU(processor.corrected(log.stretches(of: tid), clock), own: own)
-        case .waits: return OffCPU(waitStretches(), own: own)
+        case .waits: return OffCPU(waitStretches(in: chunks.indices.map { $0 }), own: own)
+        case .away:
+            // A stretch is told after it, perhaps in the next chunk.
+            let had = chunks.map(\.hadCPU)
+            return OffCPU(waitStretches(in: had.indices.filter { $0 == 0 || !had[$0] || !had[$0 - 1] }), own: own)
         case .joined(let times): return times
         }
     }
 
     /// The stretches in which calls that wait did so, where nobody else tells.
-    private func waitStretches() -> [SwitchLog.Stretch] {
+    private func waitStretches(in asked: [Int]) -> [SwitchLog.Stretch] {
         var result: [SwitchLog.Stretch] = []
-        for index in chunks.indices where payloadIsIntact(ofChunk: index) {
+        for index in asked where payloadIsIntact(ofChunk: index) {
             var cursor = chunks[index].records
             cursor.ticks = chunks[index].beginTicks
             var begin = cursor.ticks

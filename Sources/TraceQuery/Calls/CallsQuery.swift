@@ -43,6 +43,20 @@ public struct CallsQuery {
     /// The calls of all threads, before any are left out.
     public var callCount: UInt64 { threads.reduce(0) { $0 &+ $1.countCalls() } }
 
+    /// How long the threads were blocked, and how long they were there, in ns; nil where that is not known of all.
+    ///
+    /// - Complexity: O(switches) where the kernel told of them; else O(records of chunks in which a thread waited).
+    public var blocked: (blocked: UInt64, whole: UInt64)? {
+        var sum: (blocked: UInt64, whole: UInt64) = (0, 0)
+        for thread in threads {
+            guard let offCPU = thread.offCPU() else { return nil }
+            let span = thread.span()
+            sum.blocked &+= offCPU.times(from: span.lowerBound, to: span.upperBound).blocked
+            sum.whole &+= span.upperBound &- span.lowerBound
+        }
+        return sum
+    }
+
     /// How many calls the filter keeps, and the time in ns of the shortest that is shown; nil when all are shown.
     public var leftOut: (of: UInt64, least: UInt64)? { tree.leftOut }
 

@@ -100,7 +100,7 @@ public enum SessionNames {
         guard let plainSize = sessions.map(\.plainLogSize).min(), let size = sessions.map(\.logSize).min(),
             plainSize >= largeLog(isPacked: sessions.contains(where: \.isPacked)),
             sessions.allSatisfy({ session in
-                session.content == .calls && session.description?.waitSources == nil
+                session.content == .calls && session.description?.waitSources?.tellsCauses != true
                     && session.processes.allSatisfy { $0.start == nil }
             })
         else { return nil }

@@ -37,6 +37,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     case notKept(session: String, content: SessionContent, view: String, advice: String)
     /// It is not known when threads had no CPU, perhaps because the kernel refused to tell.
     case notSplit(session: String, refusal: String?)
+    /// It is known when threads waited, and not for what.
+    case noCauses(session: String)
     /// It was not recorded what memory was allocated.
     case noMemory(session: String)
     /// The kernel did not tell of page faults, perhaps because it refused to.
@@ -80,6 +82,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
         case .notSplit(let session, let refusal):
             "\(session) does not tell when threads waited: "
                 + (refusal ?? "fathom record --blocked records it")
+        case .noCauses(let session):
+            "\(session) tells when threads waited, and not for what: fathom record --blocked records that, too"
         case .noMemory(let session):
             "\(session) does not tell what memory was allocated: fathom record --memory records it"
         case .noFaults(let session, let refusal):

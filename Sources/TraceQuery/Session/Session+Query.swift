@@ -105,7 +105,11 @@ extension Session {
 
     /// Throws where a view shows waits, and none were recorded.
     public func requireWaits() throws(QueryError) {
-        if description?.waitSources != nil || switches != nil { return }
+        if let sources = description?.waitSources {
+            if sources.tellsCauses { return }
+            throw .noCauses(session: path)
+        }
+        if switches != nil { return }
         let isSummed = description?.option(.blocked) == "true"
         throw .notSplit(
             session: path,

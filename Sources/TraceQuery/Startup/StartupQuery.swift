@@ -122,7 +122,7 @@ private struct StartupBuilder {
             ?? notes?.main?.begin.majorFaults
         addLibraries(to: &startup, steps)
         let waits =
-            session.description?.waitSources == nil
+            session.description?.waitSources?.tellsCauses != true
             ? nil
             : query.waits(of: session.processes.flatMap(\.threads)).waits
         startup.advice = advice(startup, waits)

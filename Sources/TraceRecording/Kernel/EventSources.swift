@@ -1,12 +1,19 @@
 internal import CTraceFormat
+internal import Glibc
 internal import TraceFile
 
 /// What the kernel is asked to tell of the program's threads while it is recorded, and who moves that to the session.
 ///
 /// The kernel tells of the programs that are started by the thread that calls the initializer, and of their children.
 final class EventSources {
+    /// Each thread that is started takes up an event for each CPU, some microseconds: on more than these, the kernel is asked only
+    /// where somebody wants to know what threads wait for.
+    private static let mostProcessors = 32
+
     private typealias Answer = (rings: EventRings?, refusal: String?)
 
+    /// Whether the program tells what its threads wait for.
+    private let tellsCauses: Bool
     private let switches: Answer?
     /// Only where the kernel tells of switches, too.
     private let wakings: Answer?
@@ -21,13 +28,15 @@ final class EventSources {
             }
         }
         // The kernel's records would grow without bound beside a ring, and say nothing of sums.
-        let keepsSwitches = options.tellsWaits && options.mode == .trace
+        let asks = options.waiting != .unknown
+        tellsCauses = options.waiting == .causes
+        let isCheap = tellsCauses || sysconf(Int32(_SC_NPROCESSORS_CONF)) <= Self.mostProcessors
         switches =
-            keepsSwitches
+            asks && isCheap && options.mode == .trace
             ? ask(.switches, isAlone: !options.tellsFaults)
-            : options.tellsWaits && options.mode == .flight ? (nil, nil) : nil
-        wakings = switches?.rings == nil ? nil : ask(.wakings, isAlone: true)
-        faults = options.tellsFaults ? ask(.faults, isAlone: !options.tellsWaits) : nil
+            : asks && options.mode.keepsCalls ? (nil, nil) : nil
+        wakings = switches?.rings == nil || !tellsCauses ? nil : ask(.wakings, isAlone: true)
+        faults = options.tellsFaults ? ask(.faults, isAlone: !asks) : nil
     }
 
     /// Whether the kernel tells of context switches.
@@ -38,7 +47,7 @@ final class EventSources {
         description.waitSources = switches.map {
             WaitSources(
                 hasSwitches: $0.rings != nil, refusal: $0.refusal, hasWakings: wakings?.rings != nil,
-                wakingRefusal: wakings?.refusal, processors: WaitSources.processorsHere())
+                wakingRefusal: wakings?.refusal, tellsCauses: tellsCauses, processors: WaitSources.processorsHere())
         }
         description.faultSource = faults.map {
             FaultSource(

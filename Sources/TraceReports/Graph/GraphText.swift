@@ -1,4 +1,5 @@
 public import TraceAnalysis
+internal import TraceFile
 public import TraceText
 
 /// Prints call paths as an indented tree. It shows what part of the time each takes, as a number and as a bar.
@@ -42,6 +43,8 @@ public struct GraphText {
     /// Lines beyond the limit.
     private var more = 0
     private var hasMarks = false
+    /// By path, where colours tell it: the part of its own time in which threads had no CPU. Empty where that is not known.
+    private var selfOffCPU: [OffCPUTimes] = []
 
     public init(_ writer: ByteWriter, options: Options) {
         self.writer = writer
@@ -66,6 +69,7 @@ public struct GraphText {
     /// - Complexity: O(n log n) in the number of paths.
     public mutating func write(_ tree: CallPathTree) {
         (shown, more, hasMarks) = (0, 0, false)
+        selfOffCPU = layout.isColoured ? tree.selfOffCPU : []
         let times = TimesText(tree.cost, samplePeriod: options.samplePeriod, areKept: options.keepsTimes)
         writer.write(in: layout.style(.bold)) {
             for column in columns {
@@ -137,7 +141,9 @@ public struct GraphText {
             case .bar: writeBar(share)
             case .total: writer.write(time: sums.total, width: column.width)
             case .self:
-                writer.write(in: layout.heat(sums.selfTime, of: whole)) {
+                let offCPU = selfOffCPU.isEmpty ? OffCPUTimes() : selfOffCPU[index]
+                let running = sums.selfTime &- offCPU.blocked &- offCPU.runnable
+                writer.write(in: layout.waiting(offCPU, in: sums.selfTime) ?? layout.heat(running, of: whole)) {
                     writer.write(time: sums.selfTime, width: column.width)
                 }
             case .calls: writer.write(decimal: sums.calls, width: column.width)

@@ -187,6 +187,11 @@ public struct InfoReport {
 
     /// How it was found out when threads waited.
     private static func text(_ sources: WaitSources) -> String {
+        if !sources.tellsCauses {
+            if sources.hasSwitches { return "when is known from the kernel's context switches; for what is not" }
+            return "when is known from processor times, where it took 0.2 ms or more; for what is not"
+                + (sources.refusal.map { ". The kernel does not tell of context switches: \($0)" } ?? "")
+        }
         if sources.hasWakings { return "known from the kernel's context switches and wakings" }
         if sources.hasSwitches {
             let why = sources.wakingRefusal.map { "; not from its wakings: \($0)" } ?? ""
@@ -319,6 +324,7 @@ public struct InfoReport {
             if let sources = description?.waitSources {
                 json.object("blocked") {
                     json.field("context_switches", sources.hasSwitches)
+                    json.field("causes", sources.tellsCauses)
                     json.field("refused", sources.refusal)
                     json.field("wakings", sources.hasWakings)
                     json.field("wakings_refused", sources.wakingRefusal)

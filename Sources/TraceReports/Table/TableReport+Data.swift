@@ -14,7 +14,7 @@ extension TableReport {
     // MARK: JSON
 
     func writeJSON(to writer: ByteWriter) {
-        let whole = samplePeriod == nil ? 0 : allRows.selfTime
+        let whole = samplePeriod == nil ? 0 : allRows.selfTimes.whole
         let json = writer.json
         json.document {
             times.writeFields(json)

@@ -10,11 +10,13 @@ extension TableReport {
     private static let errorWidth = 9
 
     func writeText(to writer: ByteWriter) {
-        let columns = textColumns
+        let isAsked = layout.isColoured || samplePeriod != nil || split.isKnown
+        let selfTimes = isAsked ? allRows.selfTimes : (whole: 0, blocked: 0)
+        let columns = textColumns(showsWaits: split.tellsWaits(selfTimes.blocked, in: selfTimes.whole))
         let nameColumn =
             columns.count * TableReport.columnWidth + (samplePeriod != nil && keepsTimes ? TableReport.errorWidth : 0)
             + 2
-        let whole = layout.isColoured || samplePeriod != nil ? allRows.selfTime : 0
+        let whole = selfTimes.whole
         writer.write(in: layout.style(.bold)) {
             for column in columns {
                 TableReport.writeHeading(column == .calls ? times.calls : column.rawValue, to: writer)
@@ -25,13 +27,15 @@ extension TableReport {
         }
         writer.write(byte: UInt8(ascii: "\n"))
         for row in rows where !writer.isClosed {
+            let waiting = layout.waiting(row.selfOffCPU, in: row.selfTime)
             for column in columns {
                 let value = column.value(of: row)
                 switch column.unit {
                 case .bytes: TableReport.writeHeading(CountText.size(value, unit: "B"), to: writer)
                 case .count: writer.write(decimal: value, width: TableReport.columnWidth)
                 case .time:
-                    writer.write(in: column == .self ? layout.heat(value, of: whole) : nil) {
+                    let style = waiting ?? layout.heat(row.selfRunning, of: whole &- selfTimes.blocked)
+                    writer.write(in: column == .self ? style : nil) {
                         writer.write(time: value, width: TableReport.columnWidth)
                     }
                 }
@@ -42,7 +46,7 @@ extension TableReport {
             writer.write(byte: UInt8(ascii: " "))
             writer.write(row.isReliable || !keepsTimes ? " " : TimesText.mark)
             let (name, place) = layout.fit(shownName(of: row), places(of: row), behind: nameColumn)
-            writer.write(name)
+            writer.write(in: waiting) { writer.write(name) }
             writer.write(in: layout.style(.dim)) { writer.write(place) }
             writer.write(byte: UInt8(ascii: "\n"))
         }
@@ -62,20 +66,24 @@ extension TableReport {
     }
 
     /// The columns of numbers: those that hold something and, where lines have a width, that leave room for names.
-    private var textColumns: [ReportColumn] {
+    ///
+    /// - Parameter showsWaits: whether there is waiting that is to be shown without being asked for.
+    private func textColumns(showsWaits: Bool) -> [ReportColumn] {
         if !keepsTimes { return [.calls] }
         if samplePeriod != nil { return [.calls, .total, .self] }
-        let hasWaits = rows.contains { $0.suspended > 0 }
+        // What tasks are suspended is part of what is blocked.
+        let hasSuspended = !showsWaits && rows.contains { $0.suspended > 0 }
+        let parts = showsWaits ? [.blocked] : split.columns
         let hasInherited = rows.contains { $0.inherited > 0 }
         let columns = ReportColumn.allCases.filter { column in
             switch column {
-            case .suspended: hasWaits
+            case .suspended: hasSuspended
             case .inherited: hasInherited
             case .inheritedCalls: false
             case .allocations, .bytes, .selfBytes, .live, .selfLive: split.knowsMemory
             case .liveBlocks: false
             case .minorFaults, .selfMinorFaults, .majorFaults, .selfMajorFaults: split.knowsFaults
-            case .running, .blocked, .runnable: column.part.map { split.columns.contains($0) } ?? true
+            case .running, .blocked, .runnable: column.part.map { parts.contains($0) } ?? true
             default: true
             }
         }

@@ -34,8 +34,14 @@ public struct TableReport: Report {
 
         subscript(index: Int) -> AggregateRow { row(index, true) }
 
-        /// The own time of all, which no row shares with another.
-        var selfTime: UInt64 { indices.reduce(0) { $0 &+ row($1, false).selfTime } }
+        /// The own time of all, which no row shares with another, and of that in which threads were blocked.
+        var selfTimes: (whole: UInt64, blocked: UInt64) {
+            indices.reduce(into: (0, 0)) { sum, index in
+                let row = row(index, false)
+                sum.0 &+= row.selfTime
+                sum.1 &+= row.selfBlocked
+            }
+        }
 
         /// Whether some row, which need not have its percentiles, is such a one.
         func contains(_ isOne: (AggregateRow) -> Bool) -> Bool { indices.contains { isOne(row($0, false)) } }
@@ -61,6 +67,13 @@ public struct TableReport: Report {
         self.order = order
         let names = Names(functions: sums.functions, paths: sums.paths)
         TableReport.sort(&kept, order, names) { row(Int($0), order.needsPercentiles) }
+        if order == .number(.total), let suspended = sums.functions.suspended {
+            // Waiting is not what takes the time, however long it is.
+            func isWait(_ index: UInt32) -> Bool {
+                if case .function(suspended) = row(Int(index), false).subject { true } else { false }
+            }
+            kept = kept.filter { !isWait($0) } + kept.filter(isWait)
+        }
         let sorted = kept
         allRows = Rows(count: sorted.count) { row(Int(sorted[$0]), $1) }
         rows = Rows(count: min(limit, sorted.count), row: allRows.row)

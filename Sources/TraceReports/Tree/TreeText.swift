@@ -147,13 +147,23 @@ public struct TreeText: TreePage {
         } else {
             for next in places { place += next.full }
         }
-        writer.write(lead)
-        writer.write(name)
-        writer.write(end)
+        writer.write(in: waiting(call)) {
+            writer.write(lead)
+            writer.write(name)
+            writer.write(end)
+        }
         remarks(on: call, isTight: isTight)
         mark(place)
         writer.write(byte: UInt8(ascii: "\n"))
         shown += 1
+    }
+
+    /// How a call's name stands back where its own time was mostly waiting. What its callees waited is not known, but no more than
+    /// they took.
+    private func waiting(_ call: TreeCall) -> TextStyle? {
+        guard let offCPU = call.offCPU else { return nil }
+        return options.layout.waiting(
+            offCPU.without(OffCPUTimes(blocked: call.total &- call.selfTime)), in: call.selfTime)
     }
 
     private func arguments(of call: TreeCall) -> String {

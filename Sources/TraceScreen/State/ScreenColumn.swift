@@ -6,6 +6,8 @@ public enum ScreenColumn: String, CaseIterable, Sendable {
     case calls
     case total
     case `self`
+    /// The part of the total in which threads waited.
+    case blocked
     /// The part of all time that is in the line.
     case share = "%"
     /// The part of the time since the last look that was the function's own.
@@ -18,17 +20,20 @@ public enum ScreenColumn: String, CaseIterable, Sendable {
     static let width = 10
 
     /// Those that a tree shows at first.
-    static let ofTree: [ScreenColumn] = [.total, .self, .calls]
+    static func ofTree(_ content: ScreenContent) -> [ScreenColumn] {
+        [.total, .self] + (content.tellsWaits ? [.blocked] : []) + [.calls]
+    }
     /// Those that a table shows at first.
     static func ofTable(_ content: ScreenContent) -> [ScreenColumn] {
         let all: [ScreenColumn] =
-            (content.isLive ? [.now] : []) + [.calls, .total, .self, .average, .minimum, .maximum, .p50, .p90, .p99]
+            (content.isLive ? [.now] : []) + [.calls, .total, .self] + (content.tellsWaits ? [.blocked] : [])
+            + [.average, .minimum, .maximum, .p50, .p90, .p99]
         return all.filter(content.columns.contains)
     }
 
     /// Those that may give way to names, the first one first.
     private static let firstToGo: [ScreenColumn] = [
-        .p50, .p90, .minimum, .maximum, .p99, .average, .share, .now, .calls, .self, .total,
+        .p50, .p90, .minimum, .maximum, .p99, .average, .share, .now, .calls, .blocked, .self, .total,
     ]
 
     /// Those of `columns` that leave names at least a third of a line.
@@ -54,6 +59,7 @@ public enum ScreenColumn: String, CaseIterable, Sendable {
         case .calls: row.calls
         case .total, .share: row.total
         case .self: row.selfTime
+        case .blocked: row.blocked
         case .now: numbers.recent(row)
         case .average: row.average
         case .minimum: row.minimum
@@ -72,7 +78,9 @@ public enum ScreenColumn: String, CaseIterable, Sendable {
         case .now:
             let style: ScreenStyle = Self.heat(value, of: numbers.interval)
             line.write(right: Self.percent(value, of: numbers.interval), width: Self.width, style)
-        case .self: line.write(right: String(time: value), width: Self.width, Self.heat(value, of: numbers.whole))
+        case .self:
+            let style = Self.waits(row) ? .dim : Self.heat(row.selfRunning, of: numbers.whole)
+            line.write(right: String(time: value), width: Self.width, style)
         default: line.write(right: String(time: value), width: Self.width)
         }
     }
@@ -86,6 +94,9 @@ public enum ScreenColumn: String, CaseIterable, Sendable {
     private static func percent(_ part: UInt64, of whole: UInt64) -> String {
         whole == 0 ? "–" : CountText.fixed(Double(part) / Double(whole) * 100, 1)
     }
+
+    /// Whether a line's own time was mostly waiting, which does not stand out.
+    static func waits(_ row: AggregateRow) -> Bool { row.selfBlocked > row.selfTime / 2 }
 
     /// How a time stands out that is a part of `whole`.
     private static func heat(_ time: UInt64, of whole: UInt64) -> ScreenStyle {

@@ -58,7 +58,19 @@ public struct ScreenContent {
     /// The columns that can be shown: those with numbers of single calls only where there are such.
     var columns: [ScreenColumn] {
         let ofSamples: [ScreenColumn] = [.calls, .total, .self, .share, .now]
-        return countsSamples ? ofSamples : ScreenColumn.allCases
+        return countsSamples ? ofSamples : ScreenColumn.allCases.filter { $0 != .blocked || knowsWaits }
+    }
+
+    private var knowsWaits: Bool { rows.contains { $0.blocked > 0 } }
+
+    /// Whether what threads waited is shown without being asked for: where it is 1 % of their time or more.
+    var tellsWaits: Bool {
+        var (whole, blocked): (UInt64, UInt64) = (0, 0)
+        for row in rows {
+            whole &+= row.selfTime
+            blocked &+= row.selfBlocked
+        }
+        return blocked > 0 && blocked >= whole / 100
     }
 
     /// Whether calls have times, and were not only counted.

@@ -82,7 +82,7 @@ enum Diagnostics {
             case .unreadable, .noSymbols, .noCalls(isDamaged: true), .stillRecorded: .failed
             case .noThread, .noProcess, .noModule, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument,
                 .noCalls,
-                .noBaseline, .noWaits, .notKept, .notSplit, .noMemory, .noFaults, .noCallers, .noCallees:
+                .noBaseline, .noWaits, .notKept, .notSplit, .noCauses, .noMemory, .noFaults, .noCallers, .noCallees:
                 .nothing
             }
         return fail(error.description, status)

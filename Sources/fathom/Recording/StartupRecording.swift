@@ -69,7 +69,7 @@ final class StartupRecording {
         do {
             var options = RecordOptions()
             options.tellsStartup = true
-            options.tellsWaits = true
+            options.waiting = .causes
             let request = try RecordingRequest(
                 of: findExecutable(command[0]), command, into: path, options, force: true)
             let summary = try Recorder(request, runtime: Installation.runtimeLibrary).run { _exit(0) }

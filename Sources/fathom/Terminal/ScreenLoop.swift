@@ -9,6 +9,8 @@ internal import TraceText
 /// Shows a ``TraceScreen`` on a terminal until the user quits.
 struct ScreenLoop {
     let terminal: CursesTerminal
+    /// Which parts of times a report that is saved has.
+    var split = SplitTimes()
 
     /// - Parameters:
     ///   - choose: makes the screen show another process or thread.
@@ -72,8 +74,9 @@ struct ScreenLoop {
         let format: TableReport.Format = name.hasSuffix(".csv") ? .csv : name.hasSuffix(".json") ? .json : .text
         let (rows, tree) = (screen.report.rows, screen.report.tree)
         let report = TableReport(
-            SummedRows(.functions, rows, of: tree), order: ReportOrder(rawValue: screen.report.order) ?? .number(.total)
-        )
+            SummedRows(.functions, rows, of: tree),
+            order: ReportOrder(rawValue: screen.report.order) ?? .number(.total),
+            split: split)
         do throws(SystemError) {
             let file = try NewFile(replacing: name)
             let writer = ByteWriter { file.write($0) }

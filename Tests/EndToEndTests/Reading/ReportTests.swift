@@ -30,17 +30,21 @@ import Testing
         let (sums, durations) = try addUp(Dump(session))
         let report = try Fathom.run(["report", session, "--format", "csv"])
         #expect(report.status == 0)
-        let rows = report.stdout.split(separator: "\n").dropFirst().map(csvFields)
-        #expect(rows.count == sums.count)
-        for row in rows {
-            let numbers = row.dropLast(2).suffix(12).compactMap { Int($0) }
-            try #require(numbers.count == 12, "\(row)")
+        let rows = report.stdout.split(separator: "\n").map(csvFields)
+        let header = try rows.at(0)
+        #expect(rows.count == sums.count + 1)
+        for row in rows.dropFirst() {
+            func number(_ column: String) throws -> Int {
+                try #require(header.firstIndex(of: column).flatMap { Int(row[$0]) }, "\(column): \(row)")
+            }
             let name = try row.at(0)
-            let found = Sums(
-                calls: numbers[0], total: numbers[1], selfTime: numbers[2], minimum: numbers[7], maximum: numbers[8])
+            let found = try Sums(
+                calls: number("calls"), total: number("total_ns"), selfTime: number("self_ns"),
+                minimum: number("min_ns"), maximum: number("max_ns"))
             #expect(found == sums[name], "\(name)")
             let sorted = (durations[name] ?? []).sorted()
-            for (percent, value) in zip([50, 90, 99], numbers[9...]) {
+            for percent in [50, 90, 99] {
+                let value = try number("p\(percent)_ns")
                 let exact = try sorted.at((sorted.count * percent + 99) / 100 - 1)
                 #expect(abs(value - exact) * 50 <= exact, "\(name) p\(percent)")
             }

@@ -256,7 +256,8 @@ import Testing
     /// Views say why there is nothing to show.
     @Test func sessionWithoutWaits() throws {
         let binary = try Binaries.instrumented("waits.c", .gccO2)
-        #expect(try Fathom.record([binary, "1"], into: session).status == 0)
+        let recorded = try Fathom.record([binary, "1"], into: session, options: ["--quiet", "--no-blocked"])
+        #expect(recorded.status == 0)
         for arguments in [
             ["waits"], ["chain", "--call", "main"], ["report", "--times", "all"], ["tree", "--times", "blocked"],
         ] {
@@ -265,5 +266,33 @@ import Testing
         }
         let refused = try Fathom.run(["record", "--blocked", "--mode", "counts", "--", binary])
         #expect(refused.status == 64 && refused.stderr.contains("--blocked is for --mode trace"))
+    }
+
+    /// When threads wait is found out without being asked for, and shown where they do; what for is not.
+    @Test(arguments: [false, true]) func byDefault(_ knowsPerf: Bool) throws {
+        let binary = try Binaries.instrumented("naps.c", .gccO2)
+        let command = [Fathom.executable, "record", "-q", "-o", session, "--", binary]
+        let recorded = try run("env", (knowsPerf ? [] : [try RecordedWaits.withoutPerf()]) + command)
+        #expect(recorded.status == 0, "\(recorded.stderr)")
+        let report = try Fathom.run(["report", session, "--format", "csv"]).stdout.split(separator: "\n").map(csvFields)
+        let column = try #require(report[0].firstIndex(of: "blocked_ns"))
+        func blocked(_ function: String) throws -> Int {
+            try #require(report.first { $0[0] == function }.flatMap { Int($0[column]) }, "\(report)")
+        }
+        // Two naps of 40 ms, in which the main thread waits for the other one.
+        #expect(try blocked("nap") >= 79_000_000 && blocked("main") >= 79_000_000, "\(report)")
+        #expect(try blocked("work") < blocked("nap") / 2, "\(report)")
+        for view in ["report", "tree"] {
+            let text = try Fathom.run([view, session]).stdout
+            #expect(text.contains("self    blocked") || text.contains("self   blocked"), "\(text)")
+        }
+        // No call of the C library is in the recording.
+        #expect(Set(report.dropFirst().map { $0[0] }) == ["main", "worker", "nap", "work"], "\(report)")
+        for arguments in [["waits"], ["chain", "--call", "main"]] {
+            let output = try Fathom.run(arguments + [session])
+            #expect(
+                output.status == 1 && output.stderr.contains("and not for what: fathom record --blocked"),
+                "\(output.stderr)")
+        }
     }
 }

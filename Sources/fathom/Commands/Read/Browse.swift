@@ -45,7 +45,8 @@ struct Browse: ParsableCommand {
         let terminal = try CursesTerminal(
             for: "fathom browse", otherwise: "fathom graph and fathom report show the same elsewhere", colours)
         defer { terminal.close() }
-        let loop = ScreenLoop(terminal: terminal)
+        let split = SplitTimes(isKnown: session.splitsTimes, knowsRunnable: session.switches != nil)
+        let loop = ScreenLoop(terminal: terminal, split: split)
         let choices = ThreadChoices(session, asked: options.selection)
         do {
             var screen = try screen(session, options, choices, 0, loop)

@@ -70,7 +70,7 @@ struct Tree: ParsableCommand {
             $0.filter.withArguments = when
             $0.filter.measure = SplitTimes(shown: splitOptions.times).measure
         }
-        let split = try splitOptions.split(of: query.session)
+        var split = try splitOptions.split(of: query.session)
         try query.session.requireCalls(for: "fathom tree shows single calls")
         let memory = try memoryOptions.columns(of: query.session, everything: format == .json)
         var layout = TreeLayout()
@@ -79,6 +79,9 @@ struct Tree: ParsableCommand {
         layout.order = sort == .time ? .cost : .time
         layout.tellsMemory = !memory.isEmpty
         let calls = try CallsQuery(query, layout: layout, longest: sort == .time ? mostLines : nil)
+        if format == .text, split.isKnown, let (blocked, whole) = calls.blocked, split.tellsWaits(blocked, in: whole) {
+            split.shown = .blocked
+        }
         let screen = Screen(screenOptions, format)
         let isWatched = watch.map { query.functions.matching($0.patterns) }
         try screen.show { writer in

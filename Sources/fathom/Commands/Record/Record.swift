@@ -147,10 +147,12 @@ struct Record: ParsableCommand {
     var paused = false
 
     @Flag(
+        inversion: .prefixedNo,
         help: """
-            Find out when threads wait, or have no CPU, and for what: `fathom report --times all`, `fathom waits`.
+            Find out what threads wait for, too, and who ends that: `fathom waits`. Without either, only when they wait is \
+            found out, where recording keeps single calls; with --no-blocked, not even that.
             """)
-    var blocked = false
+    var blocked: Bool?
 
     @Flag(
         help: """
@@ -246,7 +248,7 @@ struct Record: ParsableCommand {
                 ("--interval", interval != nil), ("--max-depth", maxDepth != nil), ("--min-cost", minCost != nil),
                 ("naming functions", !functionOptions.isEmpty || recordsFirstCalls && watchOptions.complete),
                 ("--max-size", maxSize != nil), ("--compress", compress), ("--budget", budget != nil),
-                ("--baseline", baseline), ("--blocked", blocked), ("--memory", memory), ("--faults", faults),
+                ("--baseline", baseline), ("--blocked", blocked == true), ("--memory", memory), ("--faults", faults),
                 ("--startup", startup), ("--paused", paused), ("--force", force), ("--history", history != nil),
             ] + flight.given
         if firstCalls, mode != .trace, mode != .firstCalls {
@@ -432,13 +434,19 @@ struct Record: ParsableCommand {
         options.startsPaused = paused
         options.minSize = minSize
         options.budget = budget.map { Int($0.percent) }
-        options.tellsWaits = blocked
         options.tellsMemory = memory
         options.tellsFaults = faults
         options.packsLog = compress
         options.tellsStartup = startup
         options.mode = recordsFirstCalls ? .firstCalls : mode
         options.modules = module
+        // What a process that runs already may call is not known, so it is asked nothing more than its hooks need.
+        options.waiting =
+            switch blocked {
+            case true?: .causes
+            case nil where options.mode.keepsCalls && attaching.attach == nil: .times
+            default: .unknown
+            }
         if let maxPaths { options.maxPaths = maxPaths }
         if let interval { options.interval = interval.nanoseconds }
         flight.apply(to: &options)
