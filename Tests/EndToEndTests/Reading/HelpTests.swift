@@ -110,6 +110,25 @@ import Testing
         }
     }
 
+    /// The page of options has each command, and what its help has, in Markdown.
+    @Test func optionsPage() throws {
+        let made = try run(
+            "\(Binaries.repository)/Tools/make-options", [Fathom.executable, directory.file("options.md")])
+        try #require(made.status == 0, "\(made.stderr)")
+        let page = try run("cat", [directory.file("options.md")]).stdout
+        for name in try Fathom.commands() where name != "help" {
+            #expect(page.contains("\n## fathom \(name)\n"), "\(name)")
+        }
+        for words in [
+            "\n## fathom history trend\n",
+            "\n- `-F`, `--filter` `<glob|/regex/>`: Only these functions and what they call.\n",
+            "\n**Flight recorder**\n", "\n- `127`: The program is not there.\n",
+            "\n- `fathom build -- make`: Builds as make does",
+        ] {
+            #expect(page.contains(words), "\(words)")
+        }
+    }
+
     /// Bash offers sessions where they are wanted, and of the session named its functions and threads.
     @Test func completion() throws {
         try writeProgram()
