@@ -1,6 +1,7 @@
 """Compares what a command printed with what a page shows: names, counts and words have to be equal, and times, sizes, shares, ids,
 addresses and dates may differ."""
 
+import platform
 import re
 
 NUMBER = r"-?\d[\d,]*(?:\.\d+)?"
@@ -16,8 +17,8 @@ REPLACED = [
     (re.compile(r"(?<=TIME)  +\d{2,} (?=\w)"), "  ID "),
     (re.compile(r"\b\d+ (?=\S+ · )"), "ID "),
     (re.compile(r"[█▉▊▋▌▍▎▏░▒▓]+"), ""),
-    # A mark of a function that is too short to be timed well.
-    (re.compile(r"≈(?=\w)"), ""),
+    # A mark of a function that is too short to be timed well, in place of a space.
+    (re.compile(r"≈(?=\w)"), " "),
 ]
 PLACE = re.compile(r"TIME|SIZE|SHARE|ADDRESS|DATE|ID|\bN\b")
 SHORT_CALLS = "≈ less than"
@@ -38,6 +39,8 @@ def normal(line, numbers_vary=False):
 
 def lines(text):
     """What a terminal shows of this text, without empty lines at either end."""
+    # Pages show no machine's own name.
+    text = re.sub(rf"(?<=on ){re.escape(platform.node())}\b", "host", text)
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\a]*\a", "", text.replace("\r\n", "\n"))
     # What a line says last stands there.
     shown = [line.rsplit("\r", 1)[-1].rstrip() for line in text.split("\n")]

@@ -49,6 +49,8 @@ def prepare(block, directory, root):
     text = "\n".join(block.lines) + "\n"
     if "file" in block.notes:
         path = os.path.join(directory, block.notes["file"])
+        if not os.path.realpath(path).startswith(os.path.realpath(directory) + os.sep):
+            raise page.Mistake(f"{block.line}: {block.notes['file']} does not lie in the page's directory")
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as file:
             file.write(text)
