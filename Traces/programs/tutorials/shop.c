@@ -15,14 +15,16 @@ static int cached, now;
 
 static int look_up_catalogue(int item) { return (item * 37 + 11) % 9000 + 100; }
 
-static int newest_first(const void *left, const void *right) {
-    return ((const struct price *)right)->used - ((const struct price *)left)->used;
+// Forgets the price that was not used for the longest time.
+static void drop_oldest(void) {
+    int oldest = 0;
+    for (int i = 1; i < cached; i++)
+        if (cache[i].used < cache[oldest].used) oldest = i;
+    cache[oldest] = cache[--cached];
 }
 
-// Keeps the prices that were used last.
 static void make_room(void) {
-    qsort(cache, cached, sizeof *cache, newest_first);
-    cached -= 100;
+    for (int i = 0; i < 100; i++) drop_oldest();
 }
 
 static void remember(int item, int cents) {
