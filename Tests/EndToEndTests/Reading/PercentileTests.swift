@@ -77,7 +77,8 @@ import Testing
 
     /// The tables of the fleet have it by the query that the documentation has, and by those of `Tools/fleet`.
     private func tables(_ expected: (Int) -> Int, _ nap: (Double) -> Int) throws {
-        let document = try String(contentsOfFile: "\(Binaries.repository)/Documentation/servers/collect.md", encoding: .utf8)
+        let document = try String(
+            contentsOfFile: "\(Binaries.repository)/Documentation/servers/collect.md", encoding: .utf8)
         let query = try #require(document.firstMatch(of: #/```sql\n(WITH buckets[^`]*)```/#)).1
         for session in ["s", "t"] {
             try FileManager.default.createDirectory(
