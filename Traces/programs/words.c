@@ -1,9 +1,9 @@
-// Counts the words of a file, as in `words FILE TIMES`, reading it so many times, and prints those that come most often.
+// Counts the words of a file, as in `words FILE TIMES`, reading it so many times, and prints those
+// that come most often.
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 struct word {
     char *text;
     int count;
