@@ -82,13 +82,16 @@ def run(block, terminal, result, changes):
         following = block.commands[index + 1].text if index + 1 < len(block.commands) else ""
         # A failure is shown as one: by its message, or by its status.
         is_shown = any(line.startswith("fathom: error:") for line in command.shown) or following == "echo $?"
-        if status != 0 and not is_shown:
+        has_failed = status != 0 and not is_shown
+        if has_failed:
             result.failures.append(
                 f"{command.line}: '{command.text}' ended with status {status}, and the page does not show that:\n  "
                 + "\n  ".join(printed[-12:]))
         difference = compare.differs(command.shown, printed, vary)
         if difference:
-            changes.append((command, compare.cut(command.shown, printed)))
+            # What went wrong is not for the page.
+            if not has_failed:
+                changes.append((command, compare.cut(command.shown, printed)))
             shown, found = ("nothing more" if line is None else line for line in difference)
             result.differences.append(
                 f"{command.line}: '{command.text}'\n  shown:   {shown}\n  printed: {found}")
