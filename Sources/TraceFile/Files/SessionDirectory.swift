@@ -16,6 +16,8 @@ package final class SessionDirectory {
     /// its path.
     private let descriptor: Int32
     private let isNew: Bool
+    /// Where the session is now that had the name before; nil where there was none.
+    package let setAside: String?
     /// The inodes of the files that were made here.
     private var made: [String: ino_t] = [:]
 
@@ -25,9 +27,11 @@ package final class SessionDirectory {
         while name.hasSuffix("/") && name.count > 1 { name.removeLast() }
         if mkdir(name, 0o700) == 0 {
             isNew = true
+            setAside = nil
         } else {
             guard errno == EEXIST else { throw .cannotCreate(path: name, errno: errno) }
             isNew = try Self.makeRoom(at: name)
+            setAside = isNew ? Self.old(name) : nil
         }
         descriptor = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw .isBeingRecorded(path: name) }
@@ -41,6 +45,7 @@ package final class SessionDirectory {
     /// A directory that somebody else has made and holds. Nothing is made in it.
     package init(opening path: String) throws(SessionFileError) {
         isNew = false
+        setAside = nil
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0, let resolved = realpath(path, nil) else {
             throw .cannotCreate(path: path, errno: errno)
@@ -194,15 +199,20 @@ package final class SessionDirectory {
         let files = try names(in: existing, for: name)
         if files.isEmpty { return false }
         // If a link were renamed, the link would be set aside, and not the session it leads to.
-        guard !isLink(name), SessionFiles.areASession(files, in: existing) else { throw .notOurs(path: name) }
+        guard !isLink(name), SessionFiles.areASession(files, in: existing) else {
+            let isOurs = isLink(name) || SessionFiles.otherOwner(of: name) == nil
+            throw isOurs ? .notOurs(path: name) : .belongsToOthers(path: name)
+        }
         guard !isBeingRecorded(existing) else { throw .isBeingRecorded(path: name) }
         try setAside(name, files)
         guard mkdir(name, 0o700) == 0 else { throw .cannotCreate(path: name, errno: errno) }
         return true
     }
 
+    private static func old(_ name: String) -> String { name + ".old" }
+
     private static func setAside(_ name: String, _ files: [String]) throws(SessionFileError) {
-        let old = name + ".old"
+        let old = old(name)
         if access(old, F_OK) == 0 || isLink(old) { try remove(old: old, for: name) }
         if rename(name, old) == 0 { return }
         guard errno == EXDEV else { throw .cannotCreate(path: name, errno: errno) }
@@ -244,6 +254,7 @@ package final class SessionDirectory {
     /// Why `path` could not be opened as a directory: it is none, or the system refused, which says nothing about `path`.
     private static func unopened(_ path: String, for name: String) -> SessionFileError {
         switch errno {
+        case EACCES where SessionFiles.otherOwner(of: path) != nil: .belongsToOthers(path: path)
         case ENOTDIR, ELOOP, EACCES: .notOurs(path: path)
         case let reason: .cannotCreate(path: name, errno: reason)
         }

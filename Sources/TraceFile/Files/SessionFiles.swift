@@ -80,7 +80,17 @@ public enum SessionFiles {
         else {
             return nil
         }
-        return getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "\(status.st_uid)"
+        return name(of: status.st_uid)
+    }
+
+    /// The user, by name or number, to whom a file or directory belongs; nil where that is this user, or not to be seen.
+    static func otherOwner(of path: String) -> String? {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_uid != geteuid() ? name(of: status.st_uid) : nil
+    }
+
+    private static func name(of user: uid_t) -> String {
+        getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "\(user)"
     }
 
     /// When a session was begun, by the file that is written then and not again.

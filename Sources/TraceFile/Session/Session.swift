@@ -222,7 +222,9 @@ public final class Session {
         }
         if access(trimmed, F_OK) != 0 { throw .unreadable(path: path, errno: errno) }
         var status = stat()
-        let isProgram = stat(trimmed, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(trimmed, X_OK) == 0
+        let isFile = stat(trimmed, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        if isFile, access(trimmed, R_OK) != 0 { throw .unreadable(path: path, errno: errno) }
+        let isProgram = isFile && access(trimmed, X_OK) == 0
         throw isProgram ? .notRecorded(path: path) : .notASession(path: path)
     }
 

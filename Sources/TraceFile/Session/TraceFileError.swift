@@ -24,7 +24,10 @@ extension TraceFileError {
     /// What is wrong with a file, without its name.
     var reason: String {
         switch self {
-        case .unreadable(_, let number): String(cString: strerror(number))
+        case .unreadable(let path, let number):
+            String(cString: strerror(number))
+                + (number == EACCES
+                    ? SessionFiles.otherOwner(of: path).map { "; it belongs to user \($0)" } ?? "" : "")
         case .notAFile: "not a plain file"
         case .notASession, .notRecorded, .forbidden, .unsupportedVersion, .noHeader, .doesNotGrow: description
         }
