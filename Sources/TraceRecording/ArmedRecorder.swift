@@ -103,6 +103,7 @@ public struct ArmedRecorder {
         drain.stop()
         thread.join()
         var summary = RecordingSummary(status: .exited(0), session: request.session)
+        summary.setAside = directory.setAside
         _ = drain.finish(everything: !isAlive() && steering.status.processes.isEmpty)
         drain.copyUnfinished()
         drain.noteDetached(ticks: clock.now)

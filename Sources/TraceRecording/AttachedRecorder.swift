@@ -107,6 +107,7 @@ public struct AttachedRecorder {
         answers?.stop()
         work.sampler?.stop()
         var summary = RecordingSummary(status: .exited(0), session: request.session)
+        summary.setAside = directory.setAside
         let areInUse = buffers.areInUse()
         summary.stillRunning = drain.finish(everything: areInUse == false)
         summary.isContinued = areInUse != false

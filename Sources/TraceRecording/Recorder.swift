@@ -111,6 +111,7 @@ public struct Recorder {
         startRecorder?.finish()
 
         var summary = RecordingSummary(status: TargetStatus(status), session: request.session)
+        summary.setAside = directory.setAside
         // This is asked before the last look at the buffers, so that a process that ends in between has left its chunks
         // by then.
         let areInUse = buffers.areInUse()

@@ -5,6 +5,8 @@ public struct RecordingSummary: Sendable {
     public var status: TargetStatus
     /// The session directory as it was asked for.
     public var session: String
+    /// Where the session is now that had this name before; nil where there was none.
+    public var setAside: String?
     public var processes = 0
     public var threads = 0
     public var calls: UInt64 = 0
@@ -12,6 +14,8 @@ public struct RecordingSummary: Sendable {
     /// too many.
     public var paths: UInt64 = 0
     public var foldedCalls: UInt64 = 0
+    /// Whether there are as many call paths as may be, so that threads which begin later find none for their calls.
+    public var isFullOfPaths = false
     /// Where stacks were looked at: the samples, and those that came to nothing because a thread was too fast.
     public var samples: UInt64 = 0
     public var tornSamples: UInt64 = 0

@@ -1,5 +1,7 @@
+internal import Glibc
 internal import TraceBuild
 public import TraceSymbols
+internal import TraceText
 
 /// Why a program cannot be recorded, with the remedy. The description is one line.
 public struct Refusal: Error, Equatable, CustomStringConvertible {
@@ -49,19 +51,46 @@ public struct Refusal: Error, Equatable, CustomStringConvertible {
                 + "copy it by cp, which drops these, and record the copy as a user with the rights that it needs"
         // The kernel tells of its start all the same.
         case .elfStatic where tellsStartup: return nil
+        case .elfStatic where program.isGo && !program.hasFathomRuntime,
+            .elfDynamic where program.isGo && !program.isInstrumented && !force:
+            description =
+                "\(path): made by Go, whose compiler gives functions no hooks; fathom sample -- \(CommandText.file(path)) looks "
+                + "at its stacks instead"
         case .elfStatic where !program.hasFathomRuntime:
             description =
                 "\(path): statically linked, so nothing can be preloaded; fathom build links the runtime in, "
-                + "as cc -static ... \(Installation.staticLinkArguments) does by hand"
+                + "as cc -static ... \(Installation.staticLinkArguments) does by hand; as it is, fathom sample and fathom startup tell of it"
         case .elfDynamic where program.hasOwnHooks && !force:
             description =
                 "\(path): has a function __cyg_profile_func_enter of its own, which its functions call in place of Fathom's; "
                 + "remove that function, or pass --force to record only its libraries and the programs that it starts"
-        case .elfDynamic where !program.isInstrumented && !program.hasFathomRuntime && !force:
+        case .elfDynamic where !program.isInstrumented && !program.hasFathomRuntime && !force && !Self.isStarter(path):
             description =
-                "\(path): not instrumented; build it with fathom build -- make (or swift build), or with -finstrument-functions -g, "
-                + "or pass --force if it only starts instrumented programs"
+                "\(path): has no hooks; build it with fathom build -- make (or swift build), or with -finstrument-functions -g; "
+                + "without hooks, fathom sample, fathom record --first-calls and fathom startup tell of it, and "
+                + "--force runs it for the programs with hooks that it starts"
         case .elfStatic, .elfDynamic: return nil
         }
     }
+
+    /// Whether a program, or the interpreter of a script, has hooks itself; true of what cannot be read.
+    public static func hasHooks(_ path: String) -> Bool {
+        let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
+        guard let program = try? ExecutableInspection.inspect(path: path, libraryPath: libraryPath) else { return true }
+        if case .script(let interpreter) = program.kind { return hasHooks(interpreter) }
+        return program.isInstrumented || program.hasFathomRuntime
+    }
+
+    /// Whether a program is run for the programs that it starts, as scripts are, so that it need not have hooks.
+    static func isStarter(_ path: String) -> Bool {
+        let name = PathText.name(path)
+        return starters.contains(name)
+            || name.hasPrefix("python") && name.dropFirst(6).allSatisfy { $0.isNumber || $0 == "." }
+    }
+
+    private static let starters: Set<String> = [
+        "bash", "dash", "fish", "ksh", "sh", "zsh", "gmake", "make", "ninja", "ctest", "perl", "ruby", "env", "nice",
+        "nohup",
+        "setsid", "stdbuf", "taskset", "time", "timeout", "xargs",
+    ]
 }

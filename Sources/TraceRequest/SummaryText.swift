@@ -8,12 +8,27 @@ public struct SummaryText {
     /// Those that say what is missing.
     public var warnings: [String] { lines.filter { $0.hasPrefix("warning: ") } }
 
-    /// - Parameters:
-    ///   - isFirst: whether only the first call of each function was recorded.
-    ///   - hasNames: whether functions have names, by which they can be put in order.
-    public init(_ summary: RecordingSummary, isFirst: Bool = false, hasNames: Bool = true) {
+    /// How the lines are to be.
+    public struct Options: Sendable {
+        /// Whether only the first call of each function was recorded.
+        public var isFirst = false
+        /// Whether functions have names, by which they can be put in order.
+        public var hasNames = true
+        /// Whether the program has hooks itself, or was recorded for those that it starts.
+        public var hasHooks = true
+        /// Whether there is a terminal, for which `fathom browse` is.
+        public var onTerminal = false
+
+        public init() {}
+    }
+
+    /// More calls than this are no tree that people read from its beginning to its end.
+    static let readable: UInt64 = 5000
+
+    public init(_ summary: RecordingSummary, _ options: Options = Options()) {
+        let isFirst = options.isFirst
         if summary.isFlight {
-            lines = Self.flight(summary)
+            lines = Self.flight(summary, options)
             return
         }
         if let period = summary.samplePeriod {
@@ -26,15 +41,24 @@ public struct SummaryText {
                 + "\(Self.count(UInt64(summary.processes), "process", "processes")): "
                 + "\(CountText.size(summary.bytes)) in \(summary.session)"
         ]
+        if let older = summary.setAside { lines.append(Self.setAside(older)) }
         if summary.paths > 0 { lines.append(Self.paths(summary)) }
         if summary.calls == 0 && missing == 0 && summary.leftOutCalls == 0 && !summary.isContinued {
-            lines.append(isFirst ? "no function with a trap was called" : "no instrumented function was called")
+            lines.append(
+                isFirst
+                    ? "no function with a trap was called"
+                    : options.hasHooks
+                        ? "no function with hooks was called"
+                        : "no program with hooks was started; fathom build gives hooks, as in fathom build -- make")
         }
         if missing > 0 || overflow {
             let reason =
                 summary.isCapped
                 ? "the size cap was reached"
-                : summary.writeError ?? "there was no room for another buffer, or their threads could not be followed"
+                : summary.isFullOfPaths
+                    ? "their threads had begun when all call paths that --max-paths allows were taken; allow more"
+                    : summary.writeError
+                        ?? "there was no room for another buffer, or their threads could not be followed"
             lines.append("warning: \(Self.count(overflow ? .max : missing, "call")) not recorded: \(reason)")
         }
         if summary.spoiledChunks > 0 {
@@ -85,7 +109,10 @@ public struct SummaryText {
         if let problem = summary.baselineProblem { lines.append("warning: no baseline: \(problem)") }
         if summary.isContinued { lines.append(Self.continuation(summary)) }
         if summary.calls > 0 || summary.isContinued {
-            let view = isFirst ? (hasNames ? "order" : "dump") : summary.paths > 0 ? "report" : "tree"
+            let view =
+                isFirst
+                ? (options.hasNames ? "order" : "dump")
+                : summary.paths > 0 ? "report" : Self.view(of: summary.calls, options)
             lines.append("next: fathom \(view) \(CommandText.file(summary.session))")
         }
         self.lines = lines
@@ -96,9 +123,19 @@ public struct SummaryText {
         "saved \(count(save.calls, "call")), \(CountText.size(save.bytes)), in \(save.session): \(save.reason)"
     }
 
+    /// What is said of the session that had the name before, which is at `path` now.
+    public static func setAside(_ path: String) -> String {
+        "the session that was there is now \(CommandText.file(path))"
+    }
+
+    /// The command that shows so many calls best.
+    private static func view(of calls: UInt64, _ options: Options) -> String {
+        calls <= readable ? "tree" : options.onTerminal ? "browse" : "graph"
+    }
+
     /// What is said at the end of a recording in a ring. What was saved was told then.
-    private static func flight(_ summary: RecordingSummary) -> [String] {
-        var lines: [String] = []
+    private static func flight(_ summary: RecordingSummary, _ options: Options) -> [String] {
+        var lines = summary.setAside.map { [setAside($0)] } ?? []
         if summary.refusedSaves > 0 {
             let saves = count(summary.refusedSaves, "save"), verb = summary.refusedSaves == 1 ? "was" : "were"
             lines.append("warning: \(saves) beyond the limit \(verb) not made; --limit-saves allows more")
@@ -113,9 +150,9 @@ public struct SummaryText {
         if summary.isContinued { lines.append(continuation(summary)) }
         if summary.leavesRing {
             lines.append("what the ring held is left in \(summary.session)")
-            lines.append("next: fathom tree \(CommandText.file(summary.session))")
+            lines.append("next: fathom \(view(of: summary.calls, options)) \(CommandText.file(summary.session))")
         } else if let last = summary.saves.last {
-            lines.append("next: fathom tree \(CommandText.file(last.session))")
+            lines.append("next: fathom \(view(of: last.calls, options)) \(CommandText.file(last.session))")
         } else if !summary.isContinued && summary.refusedSaves == 0 && summary.saveProblem == nil {
             lines.append("nothing asked for a save, so nothing was kept")
         }
@@ -129,6 +166,7 @@ public struct SummaryText {
                 + "\(count(UInt64(summary.processes), "process", "processes")), one each \(String(time: period)) and thread: "
                 + "\(CountText.size(summary.bytes)) in \(summary.session)"
         ]
+        if let older = summary.setAside { lines.append(setAside(older)) }
         if let refusal = summary.sampleRefusal {
             lines.append(
                 "warning: the program's memory cannot be read (\(refusal)), so some or all samples are missing; "
@@ -164,9 +202,10 @@ public struct SummaryText {
 
     private static func paths(_ summary: RecordingSummary) -> String {
         let paths = count(summary.paths, "call path")
-        if summary.foldedCalls == 0 { return paths }
-        return
-            "\(paths), the most that --max-paths allows; \(count(summary.foldedCalls, "call")) counted with the nearest caller that has a path"
+        if summary.foldedCalls == 0, !summary.isFullOfPaths { return paths }
+        let most = "\(paths), the most that --max-paths allows"
+        if summary.foldedCalls == 0 { return most }
+        return "\(most); \(count(summary.foldedCalls, "call")) counted with the nearest caller that has a path"
     }
 
     private static func continuation(_ summary: RecordingSummary) -> String {

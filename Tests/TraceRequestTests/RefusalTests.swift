@@ -30,7 +30,12 @@ import TraceRecording
     }
 
     @Test(arguments: [
-        Case(.elfDynamic, "not instrumented; build it with fathom build"),
+        Case(.elfDynamic, "has no hooks; build it with fathom build"),
+        Case(.elfDynamic, "made by Go, whose compiler gives functions no hooks; fathom sample -- ./prog") {
+            $0.isGo = true
+        },
+        Case(.elfStatic, "made by Go") { $0.isGo = true },
+        Case(.elfDynamic, nil, force: true) { $0.isGo = true },
         Case(.elfDynamic, nil) { $0.isInstrumented = true },
         Case(.elfDynamic, nil, force: true),
         Case(.elfDynamic, "has a function __cyg_profile_func_enter of its own") {
@@ -55,6 +60,17 @@ import TraceRecording
         } else {
             #expect(refusal == nil)
         }
+    }
+
+    /// Shells and what runs tests are recorded for what they start, as scripts are.
+    @Test(arguments: [
+        ("/bin/sh", true), ("/usr/bin/make", true), ("python3.11", true), ("./sh-prog", false), ("/bin/ls", false),
+        ("pythonic", false),
+    ])
+    func starters(_ path: String, _ isRecorded: Bool) {
+        var program = ExecutableInspection(kind: .elfDynamic)
+        program.matchesHost = true
+        #expect((Refusal(of: program, at: path, force: false) == nil) == isRecorded)
     }
 
     #if arch(x86_64)

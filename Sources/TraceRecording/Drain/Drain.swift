@@ -18,6 +18,8 @@ final class Drain: @unchecked Sendable {
     /// Call paths, and calls for which there could be none.
     private var paths: UInt64 = 0
     private var foldedCalls: UInt64 = 0
+    /// The most call paths that there may be; nil where calls are not added up.
+    private let mostPaths: UInt64?
     private var unwrittenCalls: UInt64 = 0
     private var spoiledChunks: UInt64 = 0
     private var isCapped = false
@@ -89,6 +91,7 @@ final class Drain: @unchecked Sendable {
         self.clock = clock
         chunkCheck = ChunkCheck(slotSize: UInt32(buffers.slotSize), clock: clock)
         maxSize = options.maxSize
+        mostPaths = options.mode.keepsPaths ? UInt64(options.maxPaths) : nil
         leavesRecords = options.mode == .flight
     }
 
@@ -270,6 +273,7 @@ final class Drain: @unchecked Sendable {
         summary.bytes = log.bytes
         summary.paths = paths
         summary.foldedCalls = foldedCalls
+        summary.isFullOfPaths = mostPaths.map { paths >= $0 } ?? false
         summary.unwrittenCalls = unwrittenCalls
         summary.writeError = log.error.map(describe)
         let losses = losses

@@ -51,7 +51,7 @@ struct UsageMessage {
     }
 
     /// The long names of a command's options, as its help has them.
-    private static func options(of command: any ParsableCommand.Type) -> [String] {
+    static func options(of command: any ParsableCommand.Type) -> [String] {
         let lines = Fathom.helpMessage(for: command, includeHidden: true, columns: 200).split(separator: "\n")
         return lines.filter { $0.hasPrefix("  -") }.flatMap { line in
             let label = line.dropFirst(2).split(separator: "  ").first ?? ""

@@ -63,7 +63,8 @@ struct Arm: ParsableCommand {
 
     func run() throws {
         let arguments = command.first == "--" ? Array(command.dropFirst()) : command
-        for name in [buffers, arguments[0]] { try name.map(FileName.check) }
+        try buffers.map(FileName.check)
+        if command.first != "--", !quiet { MisplacedOptions.tell(arguments, of: Arm.self) }
         let status: TargetStatus
         do {
             let executable = try findExecutable(arguments[0])

@@ -186,7 +186,10 @@ struct Record: ParsableCommand {
     @Flag(name: .shortAndLong, help: "Print no summary.")
     var quiet = false
 
-    @Flag(help: "Run a program that is not instrumented itself, for the instrumented ones that it starts.")
+    @Flag(
+        help:
+            "Run a program that has no hooks itself, for those with hooks that it starts; shells, make and scripts need no --force."
+    )
     var force = false
 
     @Argument(parsing: .captureForPassthrough, help: "The program and its arguments.", completion: .file())
@@ -265,7 +268,8 @@ struct Record: ParsableCommand {
     func run() throws {
         if let process = attaching.attach { return try record(process) }
         let arguments = command.first == "--" ? Array(command.dropFirst()) : command
-        for name in [output, arguments[0], history] { try name.map(FileName.check) }
+        for name in [output, history] { try name.map(FileName.check) }
+        if command.first != "--", !quiet { MisplacedOptions.tell(arguments, of: Record.self) }
         let history = try openedHistory()
         let summary: RecordingSummary
         let executable: String
@@ -312,28 +316,48 @@ struct Record: ParsableCommand {
                 FirstCallRequest.refusals(session, choice).forEach(Diagnostics.say)
             }
         } else {
-            let modules = (try? hookedModules(of: executable)) ?? []
-            for (path, functions) in modules where functions.hookedCount > 0 {
-                Diagnostics.say(
-                    HooksReport.summary(
-                        path: path, hooked: functions.hookedCount, of: functions.functions.count,
-                        includesLibraries: functions.includesLibraries))
-            }
-            if modules.contains(where: \.functions.hasSleds) { tellSleds(in: summary.session) }
+            tellHooks(of: executable, in: summary.session)
         }
         if memory, let session = try? Session(path: summary.session, readsCalls: false) {
             session.unseenMemory.forEach { Diagnostics.say("warning: \($0)") }
         }
-        SummaryText(summary, isFirst: recordsFirstCalls, hasNames: hasNames).lines.forEach(Diagnostics.say)
+        var options = SummaryText.Options()
+        (options.isFirst, options.hasNames) = (recordsFirstCalls, hasNames)
+        options.hasHooks = summary.calls > 0 || Refusal.hasHooks(executable)
+        options.onTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
+        SummaryText(summary, options).lines.forEach(Diagnostics.say)
     }
 
-    /// Says which sleds were open, of the modules of the program itself; `info` has those of all processes.
-    private func tellSleds(in session: String) {
-        guard let process = (try? Session(path: session, readsCalls: false))?.processes.first else { return }
+    /// Says how many functions of the program and its libraries have hooks, or which of their sleds were open; `info` has the latter
+    /// of all processes.
+    private func tellHooks(of executable: String, in session: String) {
+        let modules = (try? hookedModules(of: executable)) ?? []
+        let asksForSleds = budget != nil || minSize != nil
+        var sleds: [(path: String, counts: SledCounts)] = []
+        if asksForSleds || modules.contains(where: \.functions.hasSleds),
+            let processes = (try? Session(path: session, readsCalls: false))?.processes
+        {
+            let all = processes.map { $0.modules.compactMap { module in module.sleds.map { (module.path, $0) } } }
+            sleds = all.first ?? []
+            if asksForSleds, all.allSatisfy(\.isEmpty) {
+                Diagnostics.warn(
+                    "\(budget != nil ? "--budget" : "--min-size") closes sleds, and \(PathText.name(executable)) has none: "
+                        + "fathom build --dormant makes them")
+            }
+        }
+        for (path, functions) in modules where functions.hookedCount > 0 {
+            // Functions with sleds are told of below, where each version that the compiler made of one counts.
+            let counted = sleds.first { PathText.name($0.path) == PathText.name(path) }?.counts.functions ?? 0
+            guard functions.hookedCount > counted else { continue }
+            Diagnostics.say(
+                HooksReport.summary(
+                    path: path, hooked: functions.hookedCount, of: functions.functions.count,
+                    includesLibraries: functions.includesLibraries))
+        }
         var said: Set<String> = []
-        for module in process.modules {
+        for (path, counts) in sleds {
             // A library may have been loaded more than once.
-            guard let line = module.sleds.map({ SledsText.line($0, of: module.path) }) else { continue }
+            let line = SledsText.line(counts, of: path)
             if said.insert(line).inserted { Diagnostics.say(line) }
         }
         let options = functionOptions
