@@ -1,6 +1,7 @@
 package import CTraceFormat
 internal import Glibc
 internal import TraceSystem
+internal import TraceText
 
 /// Keeps the files of modules open from when they are first seen, because programs are replaced while they run.
 ///
@@ -17,7 +18,7 @@ public final class HeldModules: @unchecked Sendable {
         public var path: String { "/proc/self/fd/\(descriptor)" }
 
         init?(_ path: String, isMapped: Bool = false) {
-            let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+            let descriptor = path.withRawCString { open($0, O_RDONLY | O_NONBLOCK | O_CLOEXEC) }
             guard descriptor >= 0 else { return nil }
             var status = stat()
             guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -108,7 +109,7 @@ public final class HeldModules: @unchecked Sendable {
     private func file(mappedAt range: Substring, of pid: Int32, _ inode: UInt64, _ path: String) -> Held? {
         var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let length = max(readlink("/proc/\(pid)/exe", &target, target.count), 0)
-        let isProgram = String(decoding: target[..<length], as: UTF8.self) == path
+        let isProgram = String(raw: target[..<length]) == path
         if let file = keepOpen("/proc/\(pid)/map_files/\(range)", isMapped: true) { return file }
         let file = keepOpen(isProgram ? "/proc/\(pid)/exe" : path, isMapped: true)
         return isProgram || file?.isFile(inode) ?? false ? file : nil

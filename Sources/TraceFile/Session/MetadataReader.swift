@@ -164,7 +164,7 @@ struct MetadataReader {
         process.path = text(item, at: size, count: Int(raw.path_size))
         let command = item[(size + Int(raw.path_size))...].prefix(Int(raw.command_size))
         var arguments = command.split(separator: 0, omittingEmptySubsequences: false).map {
-            String(decoding: $0, as: UTF8.self)
+            String(raw: $0)
         }
         if command.last == 0 { arguments.removeLast() }
         process.arguments = command.isEmpty ? [] : arguments
@@ -201,6 +201,6 @@ struct MetadataReader {
     }
 
     private func text(_ item: UnsafeRawBufferPointer, at offset: Int, count: Int) -> String {
-        String(decoding: item[offset...].prefix(count), as: UTF8.self)
+        String(raw: item[offset...].prefix(count))
     }
 }

@@ -1,4 +1,5 @@
 internal import CTraceFormat
+internal import TraceText
 
 /// A module of a process: an executable or shared library, while it is mapped.
 public struct Module: Sendable, Equatable {
@@ -41,7 +42,7 @@ extension Module {
         guard Int(raw.build_id_size) + Int(raw.path_size) <= item.count - size, raw.low <= raw.high else { return nil }
         let path = item[(size + Int(raw.build_id_size))...].prefix(Int(raw.path_size))
         self.init(
-            path: String(decoding: path, as: UTF8.self), buildID: Array(item[size...].prefix(Int(raw.build_id_size))),
+            path: String(raw: path), buildID: Array(item[size...].prefix(Int(raw.build_id_size))),
             bias: raw.bias, low: raw.low, high: raw.high, seenTicks: raw.seen_ticks)
     }
 }
