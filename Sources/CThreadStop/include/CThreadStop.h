@@ -11,11 +11,18 @@
 #include "CStartRun.h"
 
 #include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define FATHOM_REGISTERS 32  // the most that a machine has
 
@@ -32,12 +39,41 @@ static inline int fathom_may_trace(void) {
     return may;
 }
 
+// Whether a process is a child of this one.
+static inline int fathom_is_child(pid_t process) {
+    char path[32], line[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", process);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    ssize_t size = read(file, line, sizeof line - 1);
+    close(file);
+    if (size <= 0) return 0;
+    line[size] = 0;
+    // pid (name) state parent; the name can hold anything.
+    const char *end = strrchr(line, ')');
+    int parent = 0;
+    return end && sscanf(end + 1, " %*c %d", &parent) == 1 && parent == getpid();
+}
+
+// Waits, without delay, for what has become of a thread. Returns waitpid's answer. That a child of this process has
+// ended is left for who waits for it to be told, and -1 returned; so it is for the first of its threads, which stands
+// for all.
+static inline pid_t fathom_stop_wait(pid_t thread, int *status) {
+    siginfo_t info;
+    info.si_pid = 0;
+    if (waitid(P_PID, (id_t)thread, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL)) return -1;
+    if (info.si_pid == 0) return 0;
+    int ended = info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
+    if (ended && !syscall(SYS_tgkill, thread, thread, 0) && fathom_is_child(thread)) return -1;
+    return waitpid(thread, status, WNOHANG | __WALL);
+}
+
 // Attaches to a thread and asks it to stop. Returns 0, or -1 and errno.
 static inline int fathom_stop_begin(pid_t thread) {
     if (ptrace(PTRACE_SEIZE, thread, 0, 0)) return -1;
     if (!ptrace(PTRACE_INTERRUPT, thread, 0, 0)) return 0;
     int status, error = errno;
-    waitpid(thread, &status, WNOHANG | __WALL);  // it has just ended
+    fathom_stop_wait(thread, &status);  // it has just ended
     errno = error;
     return -1;
 }
@@ -46,7 +82,7 @@ static inline int fathom_stop_begin(pid_t thread) {
 // `signal` to the signal that the thread was about to get when it stopped, or 0; hand this to fathom_stop_end.
 static inline int fathom_stop_look(pid_t thread, int *signal) {
     int status = 0;
-    pid_t found = waitpid(thread, &status, WNOHANG | __WALL);
+    pid_t found = fathom_stop_wait(thread, &status);
     *signal = 0;
     if (found == 0) return 0;
     if (found < 0 || !WIFSTOPPED(status)) return -1;

@@ -14,8 +14,10 @@ public struct SampledSession {
     /// - Parameters:
     ///   - process: what was sampled until now.
     ///   - name: the session's directory, which is made. An older session there moves aside.
-    /// - Returns: The size of the log in bytes.
-    public mutating func write(_ process: SampledProcess, into name: String) throws(RecordingError) -> UInt64 {
+    /// - Returns: The size of the log in bytes, and where that older session is now.
+    public mutating func write(
+        _ process: SampledProcess, into name: String
+    ) throws(RecordingError) -> (bytes: UInt64, setAside: String?) {
         clock.calibrate()
         let start = clock.start.ticks, end = clock.now
         do throws(SessionFileError) {
@@ -38,7 +40,7 @@ public struct SampledSession {
                 RecordingLosses(
                     unplacedCalls: 0, unwrittenCalls: 0, leftOutCalls: 0, spoiledChunks: 0, isSpoiled: false))
             directory.close()
-            return log.bytes
+            return (log.bytes, directory.setAside)
         } catch {
             throw .files(error)
         }

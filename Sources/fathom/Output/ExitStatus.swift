@@ -48,8 +48,10 @@ enum ExitStatus: Int32 {
             ]
         case is SampleCommand.Type:
             return [
-                ("0", "The session is written."), ("1", "No stack could be seen."),
+                ("*", "Of a program that is started: its own; if a signal ended it, the same signal ends fathom."),
+                ("0", "Of a process: the session is written."), ("1", "No stack could be seen."),
                 ("2", "There is no such process, it may not be looked into, or the session cannot be written."), usage,
+                ("126", "The program cannot be run."), ("127", "The program is not there."),
             ]
         case is Build.Type:
             return [
@@ -86,8 +88,11 @@ enum ExitStatus: Int32 {
             }
         case is Fathom.Type:
             return reading + [
-                ("\(RecordingError.ownStatus)-127", "What was to be run was not: record, arm, watch and startup."),
-                ("*", "record, arm, watch, build, cc and c++ end as what they run."),
+                (
+                    "\(RecordingError.ownStatus)-127",
+                    "What was to be run was not: record, arm, watch, sample and startup."
+                ),
+                ("*", "record, arm, watch, sample, build, cc and c++ end as what they run."),
             ]
         default: return reading
         }

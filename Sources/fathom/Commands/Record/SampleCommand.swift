@@ -8,18 +8,24 @@ internal import TraceRequest
 internal import TraceText
 internal import TraceWatch
 
+/// `fathom sample [options] PID` and `fathom sample [options] -- CMD ARGS...`
 struct SampleCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sample",
-        abstract: "Sample the stacks of any running process, with hooks or without.",
-        usage: "fathom sample [<options>] <pid>",
+        abstract: "Sample the stacks of a program, with hooks or without.",
+        usage: """
+            fathom sample [<options>] -- <program> [<arguments> ...]
+            fathom sample [<options>] <pid>
+            """,
         discussion: """
             Of a program that is being recorded, its open calls are taken, and it is not stopped. The stacks of other programs \
             are rebuilt from their unwind tables: threads that wait are looked at as they are, and those that run are stopped for a \
             moment. The result is a session that report, graph, flame and others read, as they read profiles; its calls \
-            are samples, and times are samples times the time between two looks.
+            are samples, and times are samples times the time between two looks. A program that is started runs with this \
+            terminal, its own arguments, and its own exit status; the programs that it starts are not sampled.
             """,
         examples: [
+            ("fathom sample -o prog.fathom -- ./prog 10", "Runs ./prog 10 and samples it until it ends."),
             ("fathom sample --for 100ms $$", "Samples the shell for a tenth of a second."),
             (
                 "fathom sample --for 100ms --interval 1ms -o shell.fathom $$",
@@ -33,13 +39,15 @@ struct SampleCommand: ParsableCommand {
 
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("Sample for so long, or until Ctrl-C (default: 10s).", valueName: "time"),
+        help: ArgumentHelp(
+            "Sample for so long, or until Ctrl-C (default: 10s; a program that is started, until it ends).",
+            valueName: "time"),
         transform: TimeSpan.init(argument:))
-    var time = TimeSpan(nanoseconds: 10_000_000_000)
+    var time: TimeSpan?
 
     @Option(
         name: [.customShort("o", allowingJoined: true), .customLong("output")],
-        help: "Session directory (default: <program>-<pid>.fathom).", completion: .directory)
+        help: "Session directory (default: <program>.fathom, or <program>-<pid>.fathom).", completion: .directory)
     var output: String?
 
     @Flag(
@@ -52,17 +60,44 @@ struct SampleCommand: ParsableCommand {
     var quiet = false
 
     @Argument(help: ArgumentHelp("The id of a process.", valueName: "pid"))
-    var process: Int32
+    var process: String?
+
+    @Argument(parsing: .postTerminator, help: "The program and its arguments.", completion: .file())
+    var command: [String] = []
 
     func validate() throws {
-        guard process > 0 else { throw ValidationError("the id of a process is a number from 1") }
+        switch (process, command.first) {
+        case (nil, nil):
+            throw ValidationError("name what to sample: fathom sample -- CMD ARGS..., or the id of a process")
+        case (_?, _?): throw ValidationError("a process and a program exclude each other")
+        case (let process?, nil):
+            guard let number = Int32(process) else {
+                let program = CommandText.file(process)
+                throw ValidationError(
+                    "'\(process)' is not the id of a process; a program to start comes after --: fathom sample -- \(program)"
+                )
+            }
+            guard number > 0 else { throw ValidationError("the id of a process is a number from 1") }
+        default: break
+        }
         guard interval.nanoseconds >= 1_000_000 else { throw ValidationError("--interval is 1ms or longer") }
-        guard time.nanoseconds > 0 else { throw ValidationError("--for is longer than 0") }
+        guard time?.nanoseconds != 0 else { throw ValidationError("--for is longer than 0") }
         if output?.isEmpty == true { throw ValidationError("--output names the session directory") }
     }
 
     func run() throws {
         try output.map(FileName.check)
+        if let process = process.flatMap({ Int32($0) }) { return try sample(process) }
+        let program: StartedProgram
+        do throws(RecordingError) {
+            program = try StartedProgram(findExecutable(command[0]), command)
+        } catch {
+            throw Diagnostics.fail(error.description, status: error.exitStatus)
+        }
+        ProgramEnd.end(as: sample(program))
+    }
+
+    private func sample(_ process: Int32) throws {
         let sampler: Sampler
         do throws(Sampler.Failure) {
             sampler = try Sampler(process, usesHooks: !native)
@@ -70,24 +105,63 @@ struct SampleCommand: ParsableCommand {
             throw Diagnostics.fail(error.description, .failed)
         }
         Interruption.whenever([SIGINT, SIGTERM, SIGHUP]) { sampler.stop() }
-        var session = SampledSession()
-        let held = HeldModules()
-        held.hold(filesOf: process)
-        let sampled = sampler.run(every: interval.nanoseconds, for: time.nanoseconds)
-        guard sampled.samples > 0 else {
+        let sampling = Sampling(sampler, of: process)
+        sampling.run(every: interval.nanoseconds, for: time?.nanoseconds ?? 10_000_000_000)
+        guard sampling.sampled.samples > 0 else {
             throw Diagnostics.fail("process \(process): no stack could be seen", .nothing)
         }
-        let name = output ?? "\(SessionName.stem(sampled.path))-\(process).fathom"
-        let bytes: UInt64
         do throws(RecordingError) {
-            bytes = try session.write(sampled, into: name)
+            try keep(sampling, in: output ?? "\(SessionName.stem(sampling.sampled.path))-\(process).fathom")
         } catch {
             throw Diagnostics.fail(error.description, .failed)
         }
-        held.hold(filesOf: process)
-        for module in sampled.modules { held.hold(module, of: process) }
-        SessionNames.keep(in: [name], held)
-        if !quiet { say(sampled, sampler, name, bytes) }
+    }
+
+    /// Samples a program until it ends. It is not the program's fault if that fails, so its status is the same then.
+    private func sample(_ program: StartedProgram) -> TargetStatus {
+        let sampler: Sampler
+        do throws(Sampler.Failure) {
+            sampler = try SampleCommand.sampler(of: program.pid)
+        } catch {
+            Diagnostics.warn("\(command[0]) is not sampled: \(error)")
+            return program.wait()
+        }
+        let sampling = Sampling(sampler, of: program.pid)
+        let (interval, time) = (interval.nanoseconds, time?.nanoseconds ?? .max)
+        let thread = BackgroundThread { sampling.run(every: interval, for: time) }
+        let status = program.wait()
+        sampler.stop()
+        thread.join()
+        guard sampling.sampled.samples > 0 else {
+            Diagnostics.warn("\(command[0]) ended before a stack could be seen; --interval 1ms looks most often")
+            return status
+        }
+        do throws(RecordingError) {
+            try keep(sampling, in: output ?? SessionName.of(command[0]))
+        } catch {
+            Diagnostics.warn("no session: \(error)")
+        }
+        return status
+    }
+
+    /// A sampler of a program that has just been started. For a moment nothing of it is mapped.
+    private static func sampler(of pid: Int32) throws(Sampler.Failure) -> Sampler {
+        for _ in 0..<200 {
+            if let sampler = try? Sampler(pid) { return sampler }
+            usleep(1000)
+        }
+        return try Sampler(pid)
+    }
+
+    /// Writes what was sampled, with the names.
+    private func keep(_ sampling: Sampling, in name: String) throws(RecordingError) {
+        let (bytes, setAside) = try sampling.session.write(sampling.sampled, into: name)
+        sampling.holdModules()
+        SessionNames.keep(in: [name], sampling.held)
+        if quiet { return }
+        say(sampling.sampled, sampling.sampler, name, bytes)
+        if let setAside { Diagnostics.say(SummaryText.setAside(setAside)) }
+        Diagnostics.say("next: fathom report \(CommandText.file(name))")
     }
 
     private func say(_ sampled: SampledProcess, _ sampler: Sampler, _ name: String, _ bytes: UInt64) {
@@ -108,6 +182,30 @@ struct SampleCommand: ParsableCommand {
                 "running threads could not be stopped (a debugger has them, or the system's rules deny it), so only those that waited were seen"
             )
         }
-        Diagnostics.say("next: fathom report \(CommandText.file(name))")
+    }
+}
+
+/// A process while it is sampled, and the files of its modules, which are held open so that they can be read when others are in their
+/// places.
+private final class Sampling: @unchecked Sendable {
+    let sampler: Sampler
+    let held = HeldModules()
+    var session = SampledSession()
+    private let process: Int32
+    private(set) var sampled: SampledProcess
+
+    init(_ sampler: Sampler, of process: Int32) {
+        self.sampler = sampler
+        self.process = process
+        sampled = SampledProcess(pid: process, path: "", arguments: [])
+        held.hold(filesOf: process)
+    }
+
+    func run(every interval: UInt64, for time: UInt64) { sampled = sampler.run(every: interval, for: time) }
+
+    /// Holds what has been loaded since.
+    func holdModules() {
+        held.hold(filesOf: process)
+        for module in sampled.modules { held.hold(module, of: process) }
     }
 }
