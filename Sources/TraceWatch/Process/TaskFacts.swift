@@ -10,6 +10,8 @@ package struct TaskFacts: Sendable {
     /// Processor time in ns, in steps of a clock tick.
     package var processorTime: UInt64
     package var threadCount: Int
+    /// Whether it is about to end: it has let go of its memory, or will soon.
+    package var isEnding: Bool
 
     /// A process, or a thread of it; nil when it is not there, or not to be seen.
     package init?(_ pid: Int32, thread: Int32? = nil) {
@@ -24,6 +26,7 @@ package struct TaskFacts: Sendable {
         let ticks = (UInt64(fields[11]) ?? 0) + (UInt64(fields[12]) ?? 0)
         processorTime = ticks * (1_000_000_000 / UInt64(max(sysconf(Int32(_SC_CLK_TCK)), 1)))
         threadCount = Int(fields[17]) ?? 0
+        isEnding = (UInt64(fields[6]) ?? 0) & TaskFacts.exiting != 0
     }
 
     /// The processor time that a thread has used, in ns: up to the last tick of the kernel's scheduler where the kernel tells
@@ -32,6 +35,9 @@ package struct TaskFacts: Sendable {
         let first = SystemFile.firstLine(of: "/proc/\(pid)/task/\(thread)/schedstat").prefix { $0 != " " }
         return UInt64(first) ?? TaskFacts(pid, thread: thread)?.processorTime
     }
+
+    /// PF_EXITING of the kernel's include/linux/sched.h, among the flags that proc(5) shows.
+    private static let exiting: UInt64 = 4
 
     package var isStopped: Bool { state == "T" || state == "t" }
     package var hasEnded: Bool { state == "Z" || state == "X" }

@@ -13,8 +13,8 @@ package enum ThreadStop {
     /// Asks a thread to stop. The calling thread of this process is the one that has to wait for that.
     package static func ask(_ tid: Int32, in pid: Int32) throws(Failure) {
         if fathom_stop_begin(tid) == 0 { return }
-        // The kernel also denies what has ended and is still listed.
-        if errno == ESRCH || TaskFacts(pid, thread: tid)?.hasEnded ?? true { throw .gone }
+        // The kernel also denies what has ended and is still listed, or is about to end.
+        if errno == ESRCH || TaskFacts(pid, thread: tid).map({ $0.hasEnded || $0.isEnding }) ?? true { throw .gone }
         throw .refused
     }
 }
