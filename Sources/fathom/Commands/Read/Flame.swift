@@ -3,13 +3,15 @@ internal import TraceAnalysis
 internal import TraceFile
 internal import TraceQuery
 internal import TraceReports
+internal import TraceRequest
 internal import TraceText
 
 struct Flame: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Draw a flame graph: a page to search and zoom, or a picture.",
+        usage: "fathom flame [<options>] [<session>]",
         examples: [
-            ("fathom flame prog.fathom -o prog.html", "Draws a page for a web browser."),
+            ("fathom flame prog.fathom", "Draws a page for a web browser, prog.flame.html."),
             (
                 "fathom flame prog.fathom --thread main --time-order -o prog.svg",
                 "Draws every call of the main thread where it was in time."
@@ -22,9 +24,14 @@ struct Flame: ParsableCommand {
 
     @Option(
         name: [.customShort("o", allowingJoined: true), .long],
-        help: ArgumentHelp("The file to write: a page, or a picture if it ends in .svg.", valueName: "file"),
+        help: ArgumentHelp(
+            "The file to write: a page, or a picture if it ends in .svg (default: <session>.flame.html in this directory).",
+            valueName: "file"),
         completion: .file())
-    var output: String
+    var output: String?
+
+    @Flag(help: "Open the page with $BROWSER or xdg-open.")
+    var open = false
 
     @Option(
         help: ArgumentHelp(
@@ -76,10 +83,20 @@ struct Flame: ParsableCommand {
             throw ValidationError("--faults is for flame graphs, without --memory, --time, --diff and --time-order")
         }
         if diff != nil, timeOrder { throw ValidationError("--diff and --time-order exclude each other") }
+        if open, output == "-" { throw ValidationError("--open is for a file, not for standard output") }
     }
 
     func run() throws {
-        let file = try FlameFile(output)  // bad usage is told before a bad session
+        var command = self
+        if output == nil, input.given == nil { command.input.given = try newestSession() }
+        let path = output ?? "\(SessionName.withoutEnding(command.input.given ?? "")).flame.html"
+        let file = try FlameFile(path)  // bad usage is told before a bad session
+        try command.draw(to: file)
+        if output == nil { Diagnostics.say("wrote \(CommandText.file(path))") }
+        if open { BrowserWindow.open(path) }
+    }
+
+    private func draw(to file: FlameFile) throws {
         if let diff { return try drawChange(since: diff, to: file) }
         let aggregate = try input.aggregate(filters, usesCache: true)
         if timeOrder { try aggregate.session.requireCalls(for: "--time-order shows single calls") }
@@ -96,7 +113,9 @@ struct Flame: ParsableCommand {
         }
         try aggregate.check(isEmpty: graph.isEmpty)
         if !timeOrder, graph.frameCount > FlameGraph.comfortableFrames {
-            Diagnostics.warn("\(graph.frameCount) frames make a large page; --min-cost, --from and --to draw fewer")
+            Diagnostics.warn(
+                "\(CountText.grouped(UInt64(graph.frameCount))) frames make a large page; --min-cost, --from and --to draw fewer"
+            )
         }
         try file.draw(graph)
         try aggregate.answer(graph).say()
