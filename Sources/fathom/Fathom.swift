@@ -13,7 +13,7 @@ enum Main {
         }
         if StandInFrontend.isCalled { StandInFrontend.run() }
         if StandInAs.isCalled { StandInAs.run() }
-        let arguments = Array(GivenArguments.all.dropFirst())
+        let arguments = History.arguments(Array(GivenArguments.all.dropFirst()))
         ZshCompletion.writeIfAsked(arguments)
         do {
             var command = try Fathom.parsed(arguments)

@@ -17,4 +17,17 @@ struct History: ParsableCommand {
             ("fathom history trend work --by version", "Shows the time of work in each version."),
             ("fathom history changes", "Shows which functions changed, and since which run."),
         ])
+
+    /// The command-line arguments in the form that the parser is to see: with --history behind the command.
+    static func arguments(_ arguments: [String]) -> [String] {
+        guard arguments.first == "history" else { return arguments }
+        var rest = arguments.dropFirst(), moved: [String] = []
+        while let option = rest.first, option == "--history" || option.hasPrefix("--history=") {
+            let words = rest.prefix(option == "--history" ? 2 : 1)
+            moved += words
+            rest = rest.dropFirst(words.count)
+        }
+        guard let command = rest.first, !command.hasPrefix("-") else { return arguments }
+        return [arguments[0], command] + moved + rest.dropFirst()
+    }
 }

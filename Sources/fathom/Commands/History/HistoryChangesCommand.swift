@@ -6,7 +6,7 @@ struct HistoryChangesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "changes",
         abstract: "Show which functions changed, since which run, and what follows from it.",
-        usage: "fathom history changes [<options>]",
+        usage: "fathom history changes [<options>] [<file>]",
         discussion: """
             Numbers of calls come first: where a program makes the same calls in run after run, another number is no noise. Then come \
             times: of each function its own time, with the callers whose total changes with it.
@@ -16,7 +16,7 @@ struct HistoryChangesCommand: ParsableCommand {
             ("fathom history changes --last 30 --format markdown", "Writes it of the last 30, for a pull request."),
         ])
 
-    @OptionGroup var history: HistoryOptions
+    @OptionGroup var history: NamedHistoryOptions
     @OptionGroup(title: "Runs") var runs: RunOptions
 
     @Option(

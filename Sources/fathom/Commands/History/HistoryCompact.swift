@@ -11,7 +11,7 @@ struct HistoryCompact: ParsableCommand {
             ("fathom history compact --history fathom-history.db", "Makes this file small."),
         ])
 
-    @OptionGroup var history: HistoryOptions
+    @OptionGroup var history: NamedHistoryOptions
 
     func run() throws {
         let store = try history.open()

@@ -6,13 +6,13 @@ internal import TraceText
 struct HistoryList: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Show the runs of a history.",
-        usage: "fathom history list [<options>]",
+        usage: "fathom history list [<options>] [<file>]",
         examples: [
             ("fathom history list", "Shows the runs, with what was said of each."),
-            ("fathom history list --history fathom-history.db --format json", "Writes them for programs."),
+            ("fathom history list fathom-history.db --format json", "Writes them for programs."),
         ])
 
-    @OptionGroup var history: HistoryOptions
+    @OptionGroup var history: NamedHistoryOptions
 
     @Option(
         help: ArgumentHelp("Show so many of the newest; 0 for all. On a terminal, as many as fit.", valueName: "rows"))

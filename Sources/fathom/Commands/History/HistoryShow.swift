@@ -6,7 +6,7 @@ internal import TraceText
 struct HistoryShow: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show what is known of one run, and what its functions add up to.",
-        usage: "fathom history show [<options>] <run>",
+        usage: "fathom history show [<options>] <run> [<file>]",
         examples: [
             ("fathom history show 2", "Shows the second run."),
             ("fathom history show 2 --limit 0 --no-pager", "Shows all its functions."),
@@ -15,7 +15,7 @@ struct HistoryShow: ParsableCommand {
     @Argument(help: ArgumentHelp("The run's number, as history list shows it.", valueName: "run"))
     var number: Int64
 
-    @OptionGroup var history: HistoryOptions
+    @OptionGroup var history: NamedHistoryOptions
 
     @Option(help: ArgumentHelp("Show so many functions; 0 for all. On a terminal, as many as fit.", valueName: "rows"))
     var limit: Int?

@@ -7,7 +7,7 @@ struct HistoryTrend: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trend",
         abstract: "Show one number of each run, by version, and where it changed.",
-        usage: "fathom history trend [<options>] <subject>",
+        usage: "fathom history trend [<options>] <subject> [<file>]",
         discussion: """
             The number is the total of a function in the run, unless --metric says otherwise. Percentiles are by nearest rank, over the \
             runs of a version; with --metric call, over all calls of these runs.
@@ -23,7 +23,7 @@ struct HistoryTrend: ParsableCommand {
             valueName: "subject"), completion: .subject)
     var subject: String
 
-    @OptionGroup var history: HistoryOptions
+    @OptionGroup var history: NamedHistoryOptions
 
     @Option(help: ArgumentHelp("Group runs by this label (default: version, if runs have it).", valueName: "label"))
     var by: String?

@@ -29,6 +29,26 @@ struct HistoryOptions: ParsableArguments {
     func open(creates: Bool = false) throws -> HistoryStore { try openHistory(try path, creates: creates) }
 }
 
+/// The same of a command that takes the history as an argument, too: `fathom history list h.db`.
+struct NamedHistoryOptions: ParsableArguments {
+    @OptionGroup var options: HistoryOptions
+
+    @Argument(help: ArgumentHelp("The history, instead of --history.", valueName: "file"), completion: .file())
+    var file: String?
+
+    func validate() throws {
+        if let file, let history = options.history {
+            throw ValidationError("the history is named twice: \(file), and --history \(history)")
+        }
+    }
+
+    func open() throws -> HistoryStore {
+        var options = options
+        if let file { options.history = file }
+        return try options.open()
+    }
+}
+
 /// Opens a history; why it cannot be is said.
 func openHistory(_ path: String, creates: Bool) throws -> HistoryStore {
     do throws(HistoryError) {
