@@ -31,6 +31,9 @@ public struct SessionDescription {
     /// Whether the kernel told of page faults; nil when nobody asked.
     public package(set) var faultSource: FaultSource?
 
+    /// The functions that were watched, as globs and regular expressions.
+    public let watched: [String]
+
     /// Why this was saved of a longer recording; nil for a whole one.
     public package(set) var reason: String?
 
@@ -48,6 +51,7 @@ public struct SessionDescription {
         fathom = FATHOM_VERSION
         startRealtimeNanoseconds = startRealtime
         self.options = options.members.map { ($0.name.rawValue, $0.value, true) }
+        watched = options.functions.watched
         formatVersion = options.formatVersion
     }
 
@@ -66,6 +70,7 @@ public struct SessionDescription {
             (RecordOptions.Name.mode.rawValue, "sample", false),
             (RecordOptions.Name.samplePeriod.rawValue, "\(process.period)", true),
         ]
+        watched = []
         formatVersion = RecordOptions().formatVersion
         programStartNanoseconds = process.start
     }
@@ -119,6 +124,7 @@ public struct SessionDescription {
         } else {
             options = []
         }
+        watched = member("options")?[RecordOptions.Name.watch.rawValue]?.elements.compactMap(\.string) ?? []
         formatVersion = UInt32(clamping: format)
         baseline = Baseline(member("baseline"))
         usage = ProgramUsage(member("usage"))

@@ -83,7 +83,9 @@ struct Tree: ParsableCommand {
             split.shown = .blocked
         }
         let screen = Screen(screenOptions, format)
-        let isWatched = watch.map { query.functions.matching($0.patterns) }
+        // What was watched while it was recorded stands out as well.
+        let recorded = (query.session.description?.watched ?? []).compactMap { try? namePattern($0) }
+        let isWatched = (watch?.patterns ?? (recorded.isEmpty ? nil : recorded)).map(query.functions.matching)
         try screen.show { writer in
             switch format {
             case .text:
