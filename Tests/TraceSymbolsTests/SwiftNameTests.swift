@@ -100,6 +100,32 @@ import Testing
     }
 
     /// The code of main.swift, which the compiler names otherwise than the rest.
+    /// Names that macros make, as `@Test` and `@Suite` do, are spelt out.
+    @Test(arguments: [
+        (
+            "$s9CoreTests03$s9A39Tests1g4TestfMp_17Z66acbc7e95228dcafMu_33_ABA04C9B652F52675F978120701BC4BCLLyyYaYbKF",
+            "@Test g"
+        ),
+        (
+            "$s9CoreTests03$s9A47Tests1g4TestfMp_25generator66acbc7e95228dcafMu_33_ABA04C9B652F52675F978120701BC4BCLL7Testing4TestVyYaYbF",
+            "@Test g generator"
+        ),
+        (
+            "$s9CoreTests03$s9A31Tests1S5SuitefMp_9generatorfMu_33_ABA04C9B652F52675F978120701BC4BCLL7Testing4TestVyYaYbF",
+            "@Suite S generator"
+        ),
+        (
+            "$s9CoreTests1SV03$s9A45Tests1SV5plain4TestfMp_16b60cae9bb2fa34c0fMu_33_ABA04C9B652F52675F978120701BC4BCLLyyYaYbKFZ",
+            "@Test plain"
+        ),
+    ])
+    func macros(_ linkageName: String, _ part: String) throws {
+        let name = try #require(SwiftName(linkageName)).name
+        for shown in [name, demangle(linkageName)] {
+            #expect(shown.contains(part) && !shown.contains("$s") && !shown.contains("fMu"), "\(shown)")
+        }
+    }
+
     @Test func asynchronousMain() throws {
         let main = try #require(SwiftName("async_Main"))
         #expect(main.name == "main" && main.kind == .written && main.identity == main.whole)

@@ -27,7 +27,7 @@ public func demangle(_ linkageName: String, spoken: Bool = true) -> String {
     let mangled = String(name[..<suffix])
     let demangled =
         prefix != "_Z"
-        ? demangleSwift(mangled)
+        ? demangleSwift(mangled).map(SwiftMacroName.spelt)
         : onDeepStack(if: mangled.utf8.count >= longName) {
             (demangleCXX(mangled) ?? CXXMangledName.readable(mangled)).map {
                 CXXName.withoutParameters(spoken ? CXXSpokenName.of($0) : $0)

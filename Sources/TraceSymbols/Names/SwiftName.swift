@@ -45,6 +45,7 @@ public struct SwiftName: Sendable, Equatable {
         let stem = linkageName.prefix { $0 != "." }
         guard let text = demangleSwift(String(stem)), text != stem else { return nil }
         self.init(demangled: text)
+        name = SwiftMacroName.spelt(name)
         if kind != .compilerMade, linkageName.dropFirst(stem.count).hasPrefix(".resume.") {
             name += Self.continuation
             identity? += Self.continuation
