@@ -54,12 +54,14 @@ public struct ExecutableInspection: Sendable {
         else { return Self(kind: .notExecutableFormat) }
 
         let dynamic = DynamicSection(file)
-        // A program that is static and position-independent is a shared object, too, but marked as a program.
+        // A program that is static and position-independent is a shared object, too, but marked as a program. Some libraries, such as
+        // the C library's own, can be started as well, and some have the runtime in them.
         let isLinkedStatically = file.note(owner: "Fathom", type: nil) != nil
+        let isLoaded = dynamic.name != nil || isLinkedStatically && !dynamic.needed.isEmpty
         let isLibrary =
-            file.header.e_type == UInt16(ET_DYN) && !dynamic.isMarkedProgram && !isLinkedStatically
-        var inspection = Self(
-            kind: types.contains(PT_INTERP) ? .elfDynamic : isLibrary ? .sharedLibrary : .elfStatic)
+            file.header.e_type == UInt16(ET_DYN) && !dynamic.isMarkedProgram && (!isLinkedStatically || isLoaded)
+        let isStarted = types.contains(PT_INTERP) && !(isLibrary && isLoaded)
+        var inspection = Self(kind: isStarted ? .elfDynamic : isLibrary ? .sharedLibrary : .elfStatic)
         inspection.is64Bit = file.is64Bit
         inspection.matchesHost = file.header.e_machine == hostMachine
         inspection.isPrivileged = gainsRights(path)
