@@ -67,15 +67,26 @@ struct CrossTests {
         #expect(store.hasPrefix("str wzr, [x") && store.hasSuffix("]"))
     }
 
+    /// A static program, by what the package for aarch64 holds.
+    @Test func staticPrograms() throws {
+        let directory = try TemporaryDirectory("cross")
+        let session = directory.file("session.fathom")
+        let runtime = try Self.products()
+        let program = try Binaries.make(
+            "fib-aarch64-static", command: "aarch64-linux-gnu-gcc", ["-g", "-static", "-finstrument-functions"],
+            ["\(Binaries.sources)/fib.c"], ["-L\(runtime)", "@\(runtime)/libfathom.static"])
+        let recorded = try Fathom.record(
+            ["qemu-aarch64", program, "10"], into: session, options: ["--quiet", "--force"])
+        #expect(recorded.stdout == "55\n", "\(recorded)")
+        #expect(try Dump(session).counts()["fib"] == 177)
+    }
+
     private func compileWithSwiftHooks(_ program: String, _ level: Int) throws -> String {
         let sources = "\(Binaries.sources)/../../Sources"
-        let hooks = try Binaries.make(
-            "hooks-aarch64.o", command: "clang",
-            ["--target=aarch64-linux-gnu", "-Wall", "-Wextra", "-Werror", "-O2", "-fPIC", "-c"],
-            ["\(sources)/CTraceSwiftHooks/hooks.c"])
         return try Binaries.make(
             "\(program)-aarch64-O\(level)", command: "aarch64-linux-gnu-gcc",
-            ["-g", "-O\(level)", "-I\(sources)/CFathom/include"], ["\(Binaries.sources)/\(program).c", hooks])
+            ["-g", "-O\(level)", "-I\(sources)/CFathom/include"],
+            ["\(Binaries.sources)/\(program).c", "\(try Self.products())/libfathom-swift.o"])
     }
 
     private func compile(_ source: String, level: Int = 0) throws -> String {
@@ -86,27 +97,17 @@ struct CrossTests {
             ["\(Binaries.sources)/\(source)"])
     }
 
-    /// libfathom.so for aarch64, from the sources that `swift build` uses here, by the compiler it uses.
-    private func runtime() throws -> String {
-        let sources = "\(Binaries.sources)/../../Sources"
-        let files = try run(
-            "find", ["\(sources)/CTraceRuntime", "\(sources)/CTraceRuntimeImage", "-name", "*.c"]
-        ).stdout
-        return try Binaries.make(
-            "libfathom-aarch64.so", command: "clang",
-            [
-                "--target=aarch64-linux-gnu", "-fuse-ld=lld", "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-O2",
-                "-fPIC", "-fvisibility=hidden", "-shared", "-Wl,-z,initfirst",
-                "-I\(sources)/CTraceFormat/include", "-I\(sources)/CFathom/include",
-                "-I\(sources)/CInstructions/include",
-                "-I\(sources)/CTraceRuntime/include",
-            ], files.split(separator: "\n").map(String.init))
+    /// The directory of the runtime for aarch64, as it is packaged.
+    static func products() throws -> String {
+        try Binaries.make("runtime-aarch64", command: "\(Binaries.repository)/Tools/cross-runtime", [], [])
     }
 
     private func record(
         _ binary: String, _ arguments: [String], into session: String, truth: String
     ) throws -> ProcessOutput {
-        let emulator = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-E", "LD_PRELOAD=\(try runtime())"]
+        let emulator = [
+            "qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-E", "LD_PRELOAD=\(try Self.products())/libfathom.so",
+        ]
         return try Fathom.record(
             emulator + [binary] + arguments, into: session, options: ["--quiet", "--force"],
             environment: ["TRUTH": truth])
