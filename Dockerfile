@@ -5,7 +5,7 @@ WORKDIR /fathom
 RUN apt-get update && Tools/setup --for-packages && Tools/package /packages
 
 FROM debian:bookworm-slim
-COPY --from=build /packages/*.deb /tmp/
+COPY --from=build /packages/fathom_*.deb /tmp/
 RUN apt-get update \
     && apt-get install -y --no-install-recommends /tmp/fathom_*.deb g++ libc6-dev make \
     && rm -rf /var/lib/apt/lists/* /tmp/fathom_*.deb
