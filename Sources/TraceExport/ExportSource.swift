@@ -40,7 +40,7 @@ public struct ExportSource {
     /// - Parameter isWhole: whether all were, so that it is known which patterns match nothing.
     public func answer(_ written: UInt64, isWhole: Bool = true) -> Answer<UInt64> {
         Answer(
-            written,
+            written, notes: isWhole && written > 0 ? query.severalNames : [],
             warnings: query.warnings(of: selection.flatMap(\.threads))
                 + (isWhole && written > 0 ? query.unmatchedPatterns : []),
             emptiness: written > 0 ? nil : query.emptiness, sessions: [session])

@@ -19,11 +19,12 @@ public struct FunctionMatch {
     }
 
     private let entries: [Entry]
+    private let places: [PlacePattern]
     private let conditions: [FunctionCondition]
     /// All that is done with whichever function.
     public let all: FunctionRule
 
-    /// - Throws: ``Pattern/InvalidPattern``, ``TriggerText/Invalid`` or ``ArgumentRequest/Invalid``, each described by a line.
+    /// - Throws: ``Pattern/InvalidPattern``, ``PlacePattern/Invalid``, ``TriggerText/Invalid`` or ``ArgumentRequest/Invalid``, each described by a line.
     public init(_ options: FunctionOptions) throws {
         var entries: [Entry] = []
         let selections: [(String, [String], FunctionRule.Selection)] = [
@@ -42,6 +43,7 @@ public struct FunctionMatch {
             let trigger = try TriggerText(text)
             var rule = FunctionRule()
             rule.trigger = trigger.trigger
+            if trigger.hides { rule.selection.insert(.hidden) }
             entries.append(Entry(option: "--trigger", pattern: try Pattern(trigger.pattern), rule: rule))
         }
         for text in options.arguments {
@@ -67,42 +69,49 @@ public struct FunctionMatch {
         }
         self.entries = entries
         conditions = options.conditions
-        all = entries.reduce(into: FunctionRule()) { $0.add($1.rule) }
+        places = try options.places.map { try PlacePattern($0) }
+        var all = entries.reduce(into: FunctionRule()) { $0.add($1.rule) }
+        if !places.isEmpty { all.selection.insert(.hidden) }
+        self.all = all
     }
 
-    /// What is done with the calls of a function of this name.
-    private func rule(of name: String) -> FunctionRule {
-        entries.reduce(into: FunctionRule()) { if $1.pattern.matches(name) { $0.add($1.rule) } }
+    /// What is done with the calls of a function.
+    private func rule(of name: String, in module: String, _ file: String?) -> FunctionRule {
+        var rule = entries.reduce(into: FunctionRule()) {
+            if $1.pattern.matches(name, module: module) { $0.add($1.rule) }
+        }
+        if places.hides(file) { rule.selection.insert(.hidden) }
+        return rule
     }
 
     /// Those functions of a module with which anything is done. O(functions · patterns).
     public func functions(of module: ReportedFunctions) -> [NamedFunction] {
         module.functions.compactMap { function in
-            let name = function.name.visible, rule = rule(of: name)
+            let name = function.name.visible, rule = rule(of: name, in: module.path, function.file)
             return rule.isEmpty ? nil : NamedFunction(name: name, addresses: function.addresses, rule: rule)
         }
     }
 
     /// The arguments that are recorded of a function of this name; none: all are.
-    private func paths(of name: String) -> [ArgumentPath] {
-        let matching = entries.filter { $0.rule.recordsArguments && $0.pattern.matches(name) }
+    private func paths(of name: String, in module: String) -> [ArgumentPath] {
+        let matching = entries.filter { $0.rule.recordsArguments && $0.pattern.matches(name, module: module) }
         let paths = matching.flatMap(\.paths)
         return matching.contains(where: \.paths.isEmpty) ? (paths.isEmpty ? [] : [.all] + paths) : paths
     }
 
     /// The conditions on arguments of a function of this name.
-    private func conditions(on name: String) -> [(number: Int, condition: FunctionCondition)] {
+    private func conditions(on name: String, in module: String) -> [(number: Int, condition: FunctionCondition)] {
         entries.compactMap { entry in
-            entry.condition.flatMap { entry.pattern.matches(name) ? ($0, conditions[$0]) : nil }
+            entry.condition.flatMap { entry.pattern.matches(name, module: module) ? ($0, conditions[$0]) : nil }
         }
     }
 
     /// Says which conditions can hold for no call of some functions, a line for each condition.
-    private func warnings(_ functions: [NamedFunction]) -> [String] {
+    private func warnings(_ functions: [NamedFunction], in module: String) -> [String] {
         entries.compactMap { entry -> String? in
             guard let number = entry.condition else { return nil }
             let mute = functions.filter { function in
-                entry.pattern.matches(function.name)
+                entry.pattern.matches(function.name, module: module)
                     && !function.arguments.contains { $0.canTell(conditions[number]) }
             }
             guard let first = mute.first else { return nil }
@@ -122,7 +131,7 @@ public struct FunctionMatch {
     public func addArguments(_ functions: inout [NamedFunction], of module: ReportedFunctions) -> [String] {
         var wanted: ArgumentFinder.Wanted = [:]
         for function in functions where function.rule.recordsArguments {
-            for address in function.addresses { wanted[address] = paths(of: function.name) }
+            for address in function.addresses { wanted[address] = paths(of: function.name, in: module.path) }
         }
         let returning = functions.filter(\.rule.recordsResults)
         guard !wanted.isEmpty || !returning.isEmpty else { return [] }
@@ -137,12 +146,13 @@ public struct FunctionMatch {
         var sites: [UInt64: [TraceSymbols.ArgumentSite]] = [:]
         for site in finder.sites { sites[site.function, default: []].append(site) }
         for index in functions.indices where !functions[index].rule.hasNoValues {
-            let conditions = conditions(on: functions[index].name)
+            let conditions = conditions(on: functions[index].name, in: module.path)
             functions[index].arguments = functions[index].addresses.flatMap { address in
                 sites[address, default: []].map { ArgumentRecipe($0, conditions) }
             }
         }
-        return Self.lacks(finder, functions, wanted.isEmpty ? "--returns" : argumentOption) + warnings(functions)
+        return Self.lacks(finder, functions, wanted.isEmpty ? "--returns" : argumentOption)
+            + warnings(functions, in: module.path)
             + finder.unknown.sorted { $0.text < $1.text }.map { path in
                 "warning: \(argumentOption): no function that is asked for has an argument \(CommandText.line([path.text]))"
                     + NearNames(to: path.names[0], among: finder.names.sorted()).question
@@ -180,12 +190,31 @@ public struct FunctionMatch {
     /// library that is loaded later.
     public func lines(_ modules: [ReportedFunctions]) -> [String] {
         let names = Set(modules.flatMap { $0.functions.map(\.name.visible) })
-        return entries.map { entry in
-            let count = names.count { entry.pattern.matches($0) }
-            let what = "\(entry.option) \(CommandText.line([entry.pattern.text]))"
-            if count > 0 { return "\(what): \(CountText.grouped(UInt64(count))) function\(count == 1 ? "" : "s")" }
-            return Self.warning(entry.option, entry.pattern, names)
+        func text(_ what: String, _ count: Int) -> String {
+            "\(what): \(CountText.grouped(UInt64(count))) function\(count == 1 ? "" : "s")"
         }
+        let named = entries.flatMap { entry in
+            let matching = modules.reduce(into: Set<String>()) { found, module in
+                for function in module.functions where entry.pattern.matches(function.name.visible, module: module.path)
+                {
+                    found.insert(function.name.visible)
+                }
+            }
+            if matching.isEmpty { return [Self.warning(entry.option, entry.pattern, names)] }
+            let what = "\(entry.option) \(CommandText.line([entry.pattern.text]))"
+            return [text(what, matching.count)] + (entry.pattern.severalNames(among: matching).map { [$0] } ?? [])
+        }
+        let files = modules.flatMap { $0.functions.map(\.file) }
+        return named
+            + places.map { place in
+                let what = "--source \(CommandText.line([place.text]))", count = files.count(where: place.matches)
+                if count > 0 { return text(what, count) }
+                let known = Set(files.compactMap { $0.map(PathText.name) })
+                return "warning: \(what): no function of the program and the libraries that it needs is defined there"
+                    + (known.isEmpty
+                        ? "; the debug information (-g) is missing that says where they are"
+                        : NearNames(to: place.askedName, among: known.sorted()).question)
+            }
     }
 
     /// That a pattern matches none of these names.
@@ -203,45 +232,5 @@ extension FunctionRule {
         trigger.add(other.trigger)
         recordsArguments = recordsArguments || other.recordsArguments
         recordsResults = recordsResults || other.recordsResults
-    }
-}
-
-/// A trigger as people write it: `FUNC@start,mark,depth=2`.
-struct TriggerText {
-    let pattern: String
-    private(set) var trigger = FunctionRule.Trigger()
-
-    struct Invalid: Error, CustomStringConvertible { let description: String }
-
-    init(_ text: String) throws {
-        guard let at = text.lastIndex(of: "@"), at > text.startIndex else {
-            throw Invalid(description: "a trigger is FUNC@ACTION, as in 'parse@mark'")
-        }
-        pattern = String(text[..<at])
-        for action in text[text.index(after: at)...].split(separator: ",", omittingEmptySubsequences: false) {
-            try add(action)
-        }
-    }
-
-    private mutating func add(_ action: Substring) throws {
-        let parts = action.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        switch (parts[0], parts.count) {
-        case ("start", 1): trigger.actions.insert(.start)
-        case ("stop", 1): trigger.actions.insert(.stop)
-        case ("save", 1), ("flight", 1): trigger.actions.insert(.save)
-        case ("mark", 1): trigger.actions.insert(.mark)
-        case ("depth", 2):
-            guard let levels = UInt32(parts[1]) else { throw Invalid(description: "depth= takes a number of levels") }
-            trigger.actions.insert(.depth)
-            trigger.levels = levels
-        case ("min-cost", 2):
-            trigger.actions.insert(.minCost)
-            trigger.minCost = try TimeSpan(parts[1]).nanoseconds
-        default:
-            throw Invalid(
-                description:
-                    "'\(action)' is no action of a trigger: start, stop, save (or flight), mark, depth=N and min-cost=TIME are"
-            )
-        }
     }
 }

@@ -207,6 +207,7 @@ public final class ModuleSymbols {
     private func symbol(_ found: (start: UInt64, linkageName: String), at address: UInt64, lines: Bool) -> Symbol {
         var symbol = Symbol(
             name: "", linkageName: found.linkageName, file: nil, line: 0, start: found.start, isKnown: true)
+        symbol.size = contents.table?.extent(around: address).map { $0.upperBound &- $0.lowerBound }
         symbol.take(
             rawNames ? nil : swiftFunction(found.linkageName, start: found.start, joined: joinsParts),
             spoken: !rawNames)
@@ -220,6 +221,7 @@ public final class ModuleSymbols {
     private func symbol(_ stretch: KeptModule.Stretch, of answers: KeptModule, lines: Bool) -> Symbol {
         let name = answers.name(stretch.name)
         var symbol = Symbol(name: "", linkageName: name, file: nil, line: 0, start: stretch.function, isKnown: true)
+        symbol.size = stretch.end > stretch.function ? stretch.end - stretch.function : nil
         symbol.take(rawNames ? nil : swiftFunction(stretch, named: name), spoken: !rawNames)
         if lines, let place = answers.place(stretch.file, stretch.line) {
             symbol.file = place.file

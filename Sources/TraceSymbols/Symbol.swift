@@ -11,6 +11,8 @@ public struct Symbol: Sendable, Equatable {
     public var line: Int
     /// File address of the function's first byte; the address asked for when the function is unknown.
     public var start: UInt64
+    /// Of its code, in bytes, as the symbol table has it; nil when unknown.
+    public var size: UInt64?
     /// False when no symbol covers the address.
     public var isKnown: Bool
     /// Whether the compiler made the function by itself: a metadata accessor, or a thunk, which only calls another

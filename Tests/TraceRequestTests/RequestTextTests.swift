@@ -32,13 +32,16 @@ import TraceSymbols
         arguments: [
             ("f@start", "f", .start), ("f@stop", "f", .stop), ("f@save", "f", .save), ("f@flight", "f", .save),
             ("a@b@mark", "a@b", .mark), ("f@mark,stop", "f", [.mark, .stop]), ("f@depth=3", "f", .depth),
-            ("f@min-cost=2us", "f", .minCost),
+            ("f@min-cost=2us", "f", .minCost), ("f@trace", "f", .keep),
+            ("*@libx.so@trace,depth=3", "*@libx.so", [.keep, .depth]),
+            ("f@hide", "f", []),
         ] as [(String, String, FunctionRule.Trigger.Actions)])
     func triggers(_ text: String, _ pattern: String, _ actions: FunctionRule.Trigger.Actions) throws {
         let read = try TriggerText(text)
         #expect(read.pattern == pattern && read.trigger.actions == actions)
-        #expect(read.trigger.levels == (actions == .depth ? 3 : 0))
+        #expect(read.trigger.levels == (actions.contains(.depth) ? 3 : 0))
         #expect(read.trigger.minCost == (actions == .minCost ? 2000 : 0))
+        #expect(read.hides == (text == "f@hide"))
     }
 
     @Test(arguments: [

@@ -49,6 +49,7 @@
 #define FATHOM_TRIGGER_MARK 8u
 #define FATHOM_TRIGGER_DEPTH 16u     // `levels` holds below the call, until it ends
 #define FATHOM_TRIGGER_MIN_COST 32u  // and `min_cost_ticks`
+#define FATHOM_TRIGGER_KEEP 64u      // the call stays, with those that lead to it, however short
 
 struct fathom_trigger {
     uint32_t does;    // FATHOM_TRIGGER_*

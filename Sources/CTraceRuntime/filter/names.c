@@ -10,10 +10,11 @@ FATHOM_WITHOUT_HOOKS
 
 static int asks_for(uint32_t what) { return (named_functions.says & what) != 0; }
 
-// How the limits change that hold below a call of a function that says this. Returns whether they do.
+// How the limits change that hold below a call of a function that says this. Returns whether the call is a turn, and so
+// never too short.
 static int change_limits(union reach *reach, uint32_t says, uint64_t index) {
     const struct fathom_trigger *trigger = functions_trigger(says);
-    if (!trigger || !(trigger->does & (FATHOM_TRIGGER_DEPTH | FATHOM_TRIGGER_MIN_COST))) return 0;
+    if (!trigger || !(trigger->does & (FATHOM_TRIGGER_DEPTH | FATHOM_TRIGGER_MIN_COST | FATHOM_TRIGGER_KEEP))) return 0;
     uint64_t number = (uint64_t)(trigger - named_functions.triggers) + 1;
     if (trigger->does & FATHOM_TRIGGER_MIN_COST) reach->min_cost = number & 15;
     if (trigger->does & FATHOM_TRIGGER_DEPTH) {

@@ -1,15 +1,26 @@
-/// A name pattern of the command line: a glob (`*`, `?`, `[a-z]`), or `/regular expression/`.
+/// A name pattern of the command line: a name, a glob (`*`, `?`, `[a-z]`), or `/regular expression/`.
 ///
-/// A glob matches a whole name, or the whole of it before the argument list. A regular expression may match any part of
-/// it.
+/// A pattern of functions matches a whole name, or the whole of it before the argument list. A name without the marks of a glob is
+/// also the last part of a qualified name, or several last parts: `push_back` and `vector::push_back` match
+/// `std::vector<int>::push_back`; see ``QualifiedName``. `=NAME` is exactly that name. A regular expression may match any part
+/// of a name. `NAME@MODULE` matches functions of a module, and `@MODULE` all of them; see ``ModulePattern``. Names with these
+/// marks are matched by patterns that are written like them, too.
 public struct Pattern {
     private enum Matcher {
+        case anything
         case glob([UInt8])
         case expression(Regex<AnyRegexOutput>)
+        /// The end of a qualified name.
+        case last([UInt8])
+        /// A whole name, to its argument list at least.
+        case whole([UInt8])
+        /// A whole name.
         case name(String)
     }
 
     private let matcher: Matcher
+    /// The same in a module.
+    private let part: (name: Matcher, module: ModulePattern)?
     /// The pattern as it was written.
     public let text: String
 
@@ -19,101 +30,120 @@ public struct Pattern {
         public var description: String { "'\(pattern)' is not a regular expression" }
     }
 
-    /// Reads `text` as a pattern.
+    /// Reads `text` as a pattern of functions.
     ///
     /// - Throws: ``InvalidPattern`` when what stands between the slashes is no regular expression.
     public init(_ text: String) throws(InvalidPattern) {
         self.text = text
-        if text.count >= 2, text.hasPrefix("/"), text.hasSuffix("/") {
-            do {
-                matcher = .expression(try Regex(String(text.dropFirst().dropLast())))
-            } catch {
-                throw InvalidPattern(pattern: text)
-            }
-        } else {
-            matcher = .glob(Array(text.utf8))
+        matcher = try Self.matcher(text)
+        guard !Self.isExpression(text), let at = text.lastIndex(of: "@"), text.index(after: at) < text.endIndex else {
+            part = nil
+            return
         }
+        let name = String(text[..<at])
+        part = (
+            name.isEmpty ? .anything : try Self.matcher(name),
+            try ModulePattern(String(text[text.index(after: at)...]))
+        )
+    }
+
+    /// Reads `text` as a pattern of names that are not qualified: those of threads, processes and files.
+    public init(unqualified text: String) throws(InvalidPattern) {
+        self.text = text
+        part = nil
+        matcher = Self.isExpression(text) ? try Self.matcher(text) : .glob(Array(text.utf8))
     }
 
     /// The pattern that matches this name, whatever characters it has, and no other.
     public init(exactly name: String) {
         text = name
+        part = nil
         matcher = .name(name)
     }
 
-    public func matches(_ name: String) -> Bool {
+    private static func isExpression(_ text: String) -> Bool {
+        text.utf8.count >= 2 && text.hasPrefix("/") && text.hasSuffix("/")
+    }
+
+    private static func matcher(_ text: String) throws(InvalidPattern) -> Matcher {
+        if isExpression(text) {
+            do { return .expression(try Regex(String(text.dropFirst().dropLast()))) } catch {
+                throw InvalidPattern(pattern: text)
+            }
+        }
+        let bytes = Array(text.utf8)
+        if bytes.count > 1, bytes[0] == UInt8(ascii: "=") { return .whole(Array(bytes.dropFirst())) }
+        return bytes.isEmpty || Glob.hasMarks(bytes) ? .glob(bytes) : .last(bytes)
+    }
+
+    /// Whether a function of this name is one that the pattern is for.
+    ///
+    /// - Parameter module: the path of the function's module; nil where that is not known.
+    /// - Complexity: O(length of the name), for a glob times that of the pattern.
+    public func matches(_ name: String, module: String? = nil) -> Bool {
+        if matches(matcher, name) { return true }
+        guard let part, let module else { return false }
+        return part.module.matches(module) && matches(part.name, name)
+    }
+
+    private func matches(_ matcher: Matcher, _ name: String) -> Bool {
         switch matcher {
-        case .glob(let glob):
-            let bytes = Array(name.utf8)
-            return Pattern.glob(glob[...], matches: bytes[...])
-                || Pattern.glob(glob[...], matches: Pattern.withoutArguments(bytes))
-        case .expression(let expression):
-            return name.firstMatch(of: expression) != nil
+        case .anything: return true
+        case .glob(let glob): return Self.isWhole(name) { Glob.matches(glob[...], $0) }
+        case .expression(let expression): return name.firstMatch(of: expression) != nil
+        case .last(let end): return QualifiedName.ends(name, with: end)
+        case .whole(let whole):
+            // Operators of Swift may begin with this mark.
+            return Self.isWhole(name) { $0.elementsEqual(whole) }
+                || name.utf8.first == UInt8(ascii: "=") && Self.isWhole(name) { $0.elementsEqual(text.utf8) }
         case .name(let only): return name == only
         }
     }
 
-    /// A glob that matches `name`: all of it up to its argument list.
+    /// Whether `matches` holds of a name, or of it before its argument list.
+    private static func isWhole(_ name: String, _ matches: (ArraySlice<UInt8>) -> Bool) -> Bool {
+        let bytes = Array(name.utf8)
+        return matches(bytes[...]) || matches(QualifiedName.withoutArguments(bytes))
+    }
+
+    /// The name of a function that the pattern matches although it is not all of it, up to its arguments; nil of others.
+    public func longerName(of name: String) -> String? {
+        guard case .last(let end) = matcher, QualifiedName.ends(name, with: end) else { return nil }
+        let whole = QualifiedName.withoutArguments(Array(name.utf8))
+        let bare = QualifiedName.withoutTemplateArguments(whole) ?? Array(whole)
+        return bare == end ? nil : String(decoding: bare, as: UTF8.self)
+    }
+
+    /// Says which functions' names end with the pattern, if several do, or one does and another is it; nil otherwise.
+    ///
+    /// - Complexity: O(length of all names).
+    public func severalNames(among names: some Sequence<String>) -> String? {
+        guard case .last(let end) = matcher else { return nil }
+        var found: Set<String> = []
+        for name in names where matches(name) {
+            found.insert(longerName(of: name) ?? String(decoding: end, as: UTF8.self))
+        }
+        guard found.count > 1 else { return nil }
+        let shown = found.sorted().prefix(4), more = found.count - shown.count
+        return
+            "'\(text)' matches \(shown.joined(separator: ", "))\(more > 0 ? " and \(more) more" : ""); '=NAME' is one name"
+    }
+
+    /// The name that was asked for, without the marks of a pattern; empty for a regular expression.
+    public var askedName: String {
+        if Self.isExpression(text) { return "" }
+        let name = part == nil ? text[...] : text[..<(text.lastIndex(of: "@") ?? text.endIndex)]
+        let isMarked = name.count > 1 && name.first == "="
+        return String((isMarked ? name.dropFirst() : name).filter { !"*?[]".contains($0) })
+    }
+
+    /// The pattern that matches `name` up to its argument list, and no name that ends with it.
     public static func glob(of name: String) -> String {
-        String(decoding: withoutArguments(Array(name.utf8)), as: UTF8.self)
+        String(decoding: QualifiedName.withoutArguments(Array(name.utf8)), as: UTF8.self)
     }
+}
 
-    /// `name` up to its argument list: the parenthesis that the last `)` closes.
-    package static func withoutArguments(_ name: [UInt8]) -> ArraySlice<UInt8> {
-        guard let close = name.lastIndex(of: UInt8(ascii: ")")) else { return name[...] }
-        var level = 0
-        for index in (0...close).reversed() {
-            if name[index] == UInt8(ascii: ")") { level += 1 }
-            if name[index] == UInt8(ascii: "(") { level -= 1 }
-            if level == 0 { return index == 0 ? name[...] : name[..<index] }
-        }
-        return name[...]
-    }
-
-    /// Matches a glob with one point to return to, the last `*`. O(pattern * text) at worst.
-    private static func glob(_ pattern: ArraySlice<UInt8>, matches text: ArraySlice<UInt8>) -> Bool {
-        var p = pattern.startIndex
-        var t = text.startIndex
-        var star: (pattern: Int, text: Int)?
-        while t < text.endIndex {
-            if p < pattern.endIndex, pattern[p] == UInt8(ascii: "*") {
-                star = (p + 1, t)
-                p += 1
-            } else if p < pattern.endIndex, let next = matchOne(pattern, at: p, text[t]) {
-                p = next
-                t += 1
-            } else if let last = star {
-                star = (last.pattern, last.text + 1)
-                p = last.pattern
-                t = last.text + 1
-            } else {
-                return false
-            }
-        }
-        return pattern[p...].allSatisfy { $0 == UInt8(ascii: "*") }
-    }
-
-    /// Matches one byte at `p`; the index after what matched, or nil.
-    private static func matchOne(_ pattern: ArraySlice<UInt8>, at p: Int, _ byte: UInt8) -> Int? {
-        switch pattern[p] {
-        case UInt8(ascii: "?"): return p + 1
-        case UInt8(ascii: "["):
-            guard let close = pattern[(p + 1)...].dropFirst().firstIndex(of: UInt8(ascii: "]")) else { break }
-            var set = pattern[(p + 1)..<close]
-            let negated = set.first == UInt8(ascii: "!") || set.first == UInt8(ascii: "^")
-            if negated { set = set.dropFirst() }
-            var found = false
-            while let low = set.popFirst() {
-                var high = low
-                if set.first == UInt8(ascii: "-"), set.count > 1 {
-                    high = set[set.startIndex + 1]
-                    set = set.dropFirst(2)
-                }
-                found = found || (low <= byte && byte <= high)
-            }
-            return found != negated ? close + 1 : nil
-        default: break
-        }
-        return pattern[p] == byte ? p + 1 : nil
-    }
+extension Pattern {
+    /// Whether the pattern is for a function.
+    public func matches(_ function: ResolvedFunction) -> Bool { matches(function.name, module: function.module) }
 }

@@ -7,6 +7,8 @@ public struct ResolvedFunction: Sendable {
     /// Where it is defined.
     public var file: String?
     public var line: Int
+    /// Of its code, in bytes; nil when it is not known.
+    public var size: UInt64?
     /// Whether the compiler made the function for itself. Then its time is its caller's, and its callees are its caller's callees,
     /// unless compiler-made functions are asked for.
     public var isCompilerMade = false

@@ -4,7 +4,8 @@ extension CallPathTree {
     /// The paths that the name and depth limits of `filter` keep. Paths that become equal are added up.
     ///
     /// The filter means the same as for a ``CallTree``, but path by path: every call of a path that leads to a function
-    /// counts as leading there. Times of calls are not limited here; `minCost` is for rows.
+    /// counts as leading there. Times of calls are not limited here: `minCost` is for rows, and those of triggers are kept beside
+    /// the paths, which ``isLong(_:least:)`` tells.
     ///
     /// - Complexity: O(n log n) in the number of paths.
     public func filtered(_ filter: TreeFilter) -> CallPathTree {
@@ -12,31 +13,69 @@ extension CallPathTree {
         let classifier = NameClassifier(filter, functions)
         let leads = filter.leadingTo.isEmpty ? nil : pathsThatLead(classifier)
         let outermost = Place(role: filter.only.isEmpty ? .transparent : .outside, node: 0, depth: 0)
+        let hasTriggers = !filter.triggers.isEmpty
         var places: [Place] = []
         places.reserveCapacity(paths.count)
         var table = CallPathTable()
         for (index, path) in paths.enumerated() {
             let caller = path.parent < 0 ? outermost : places[Int(path.parent)]
-            var place = Place(role: caller.role, node: caller.node, depth: caller.depth)
-            place.classify(classifier.match(path.function))
+            var place = caller
+            let match = classifier.match(path.function)
+            place.classify(match)
+            if hasTriggers {
+                place.limit(match.contains(.limiting) ? classifier.limits(of: path.function) : nil, filter.maxDepth)
+            } else {
+                place.isTooDeep = place.depth > filter.maxDepth
+            }
             switch place.role {
             case .candidate:
-                if place.node != nil, place.depth <= filter.maxDepth, leads?[index] ?? true {
-                    place.node = table.callee(of: place.node!, function: path.function)
-                    table.add(path.sums, path.histogram, in: histograms, to: place.node!)
+                if let node = place.node, !place.isTooDeep, leads?[index] ?? true {
+                    let own = table.callee(of: node, function: path.function)
+                    table.add(path.sums, path.histogram, in: histograms, to: own)
+                    place.node = own
                     place.depth += 1
-                } else {
+                } else if !hasTriggers || !place.isTooDeep {
                     place.node = nil
                 }
             case .transparent:
-                if let node = place.node, node != 0 {
+                if let node = place.node, node != 0, !place.isTooDeep || !hasTriggers {
                     table.addHidden(path.sums, to: node)
                 }
             case .outside, .without: break
             }
             places.append(place)
         }
-        return CallPathTree(table, functions: functions, cost: cost)
+        var result = CallPathTree(table, functions: functions, cost: cost)
+        if hasTriggers { result.least = result.least(classifier) }
+        return result
+    }
+
+    /// For every path the time in ns that it has to take to be shown, if its own triggers or those of paths around it say so; and
+    /// `.max` for others.
+    private func least(_ classifier: NameClassifier) -> [UInt64] {
+        var least = [UInt64](repeating: .max, count: paths.count)
+        /// What holds below each path.
+        var below = least
+        for (index, path) in paths.enumerated() {
+            let caller = Int(path.parent)
+            if caller >= 0 { (least[index], below[index]) = (below[caller], below[caller]) }
+            guard classifier.match(path.function).contains(.limiting) else { continue }
+            let cost = classifier.limits(of: path.function).minCost
+            if cost > 0 { below[index] = classifier.costs[cost] }
+            least[index] = 0
+        }
+        // What leads to such a path is shown as well.
+        for index in paths.indices.reversed() where least[index] == 0 && paths[index].parent >= 0 {
+            least[Int(paths[index].parent)] = 0
+        }
+        return least
+    }
+
+    /// Whether a path takes so long that it is shown where paths are that take `least` ns, or other times that triggers say.
+    @inline(__always)
+    public func isLong(_ index: Int, least: UInt64) -> Bool {
+        let own = self.least.isEmpty ? .max : self.least[index]
+        return paths[index].sums.total >= (own == .max ? least : own)
     }
 
     /// What became of a path: its role for the filter; the node that it, or what is left of its callers, became, or nil
@@ -45,6 +84,21 @@ extension CallPathTree {
         var role: TreeBuilder.Role
         var node: UInt32?
         var depth: UInt32
+        /// How many levels below it are shown; nil where the filter's greatest depth holds.
+        var levels: UInt32?
+        var isTooDeep = false
+
+        /// See ``TreeBuilder``, which does the same with calls.
+        mutating func limit(_ own: NameClassifier.Limits?, _ maxDepth: UInt32) {
+            guard role == .candidate || role == .transparent else { return }
+            if let levels = own?.levels {
+                self.levels = levels
+                if role == .candidate { isTooDeep = false }
+            } else if role == .candidate {
+                isTooDeep = levels.map { $0 == 0 } ?? (depth > maxDepth)
+                levels = levels.map { $0 == 0 ? 0 : $0 - 1 }
+            }
+        }
 
         mutating func classify(_ match: NameClassifier.Match) {
             if role == .transparent { role = .candidate }

@@ -19,7 +19,9 @@ extension CallPathTree {
             let parent = Int(Int32(bitPattern: paths.store.node(index).pointee.parent))
             if parent >= 0 { below[parent] &+= time }
         }
-        return CallPathTree(store, functions: functions, cost: cost)
+        var result = CallPathTree(store, functions: functions, cost: cost)
+        result.least = least
+        return result
     }
 
     /// The same paths with the bytes that they allocated, or their page faults, in place of their times.

@@ -10,6 +10,8 @@ public struct CallPathTree {
     public let paths: CallPaths
     /// The cost of tracing that was taken out of all times; nil when they are as they were recorded.
     public let cost: TracingCost?
+    /// The times that triggers say by path; see ``isLong(_:least:)``. Empty: none do.
+    var least: [UInt64] = []
 
     var histograms: HistogramStore { paths.store.histograms }
 

@@ -38,14 +38,20 @@ public struct SummedRows {
         paths = nil
     }
 
-    /// Those with as much of a part of time, in ns.
+    /// Those with as much of a part of time as the filter asks for, and those of functions that it has triggers for.
     ///
     /// - Complexity: O(n), with the percentiles of no row.
-    public func atLeast(_ minCost: UInt64, of part: TimeKind = .total) -> SummedRows {
-        guard minCost > 0 else { return self }
+    public func longEnough(for filter: TreeFilter, of part: TimeKind = .total) -> SummedRows {
+        guard filter.minCost > 0 else { return self }
+        let isKept = functions.matching(filter.triggers.map(\.function))
         let kept = (0..<UInt32(count)).filter { index in
             let row = row(Int(index), false)
-            return part.part(of: row.total, row.offCPU) >= minCost
+            if part.part(of: row.total, row.offCPU) >= filter.minCost { return true }
+            switch row.subject {
+            case .function(let id): return isKept(id)
+            case .path(let path): return paths.map { isKept($0[path].function) } ?? false
+            case .place, .thread, .process: return false
+            }
         }
         var result = self
         result.count = kept.count

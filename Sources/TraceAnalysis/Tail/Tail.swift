@@ -135,7 +135,7 @@ private final class Matcher {
 
     func matches(_ id: UInt32) -> Bool {
         let function = functions[id]
-        guard pattern.matches(function.name), !(hidesCompilerMade && function.isCompilerMade) else { return false }
+        guard pattern.matches(function), !(hidesCompilerMade && function.isCompilerMade) else { return false }
         hasMatched = true
         return true
     }

@@ -27,9 +27,9 @@ extension TreeBuilder {
     struct Standing: BitwiseCopyable {
         private var bits: UInt32
 
-        init(role: Role, leads: Bool = false, watchedAbove: UInt8 = Standing.unwatched) {
+        init(role: Role, leads: Bool = false, watchedAbove: UInt8 = Standing.unwatched, limits: UInt32 = 0) {
             bits = UInt32(role.rawValue) | (leads ? Self.leading : 0) | (watchedAbove == 0 ? Self.leadingToWatched : 0)
-            bits |= UInt32(watchedAbove) << 24
+            bits |= UInt32(watchedAbove) << 24 | limits
         }
 
         @inline(__always) var role: Role { Role(rawValue: UInt8(bits & 3)) ?? .outside }
@@ -39,12 +39,39 @@ extension TreeBuilder {
         /// How many levels above it the innermost watched call is that it is in, 0 for a watched one, or `unwatched`.
         var watchedAbove: UInt8 { UInt8(bits >> 24) }
 
+        /// What the triggers of a ``TreeFilter`` say of the call, and of those below it; 0: nothing.
+        var limits: UInt32 { bits & Self.limiting }
+        /// Whether it is shown whatever its cost is.
+        var isKept: Bool { bits & Self.kept != 0 }
+        /// Whether it lies too deep to be shown or, if it is transparent, its caller does.
+        var isTooDeep: Bool { bits & Self.tooDeep != 0 }
+        /// Index of the least cost that holds below it; 0 for that of the filter.
+        var minCost: Int { Int(bits >> Self.minCostShift & Self.minCostMask) }
+        /// How many levels below it are shown; nil where the filter's greatest depth holds.
+        var levels: UInt32? {
+            let levels = bits >> Self.levelsShift & Self.levelsMask
+            return levels == 0 ? nil : levels - 1
+        }
+
         mutating func lead() { bits |= Self.leading }
         mutating func leadToWatched() { bits |= Self.leadingToWatched }
+        mutating func keep() { bits |= Self.kept }
+
+        /// - Parameter levels: 0...``CallTrigger/deepest``.
+        static func limits(isKept: Bool, isTooDeep: Bool, minCost: Int, levels: UInt32?) -> UInt32 {
+            let levels = levels.map { min($0, CallTrigger.deepest) + 1 } ?? 0
+            return (isKept ? kept : 0) | (isTooDeep ? tooDeep : 0) | UInt32(minCost) << minCostShift
+                | levels << levelsShift
+        }
 
         static let unwatched: UInt8 = .max
+        private static let minCostShift: UInt32 = 2, minCostMask: UInt32 = 15
+        private static let kept: UInt32 = 1 << 6
+        private static let tooDeep: UInt32 = 1 << 7
         private static let leading: UInt32 = 1 << 8
-        private static let leadingToWatched: UInt32 = 1 << 16
+        private static let leadingToWatched: UInt32 = 1 << 9
+        private static let levelsShift: UInt32 = 10, levelsMask: UInt32 = (1 << 14) - 1
+        private static let limiting = minCostMask << minCostShift | kept | tooDeep | levelsMask << levelsShift
     }
 
     /// What a call is to the filter.

@@ -26,6 +26,8 @@ struct TreeBuilder: CallSink {
     private let layouts: [UInt32: ArgumentLayout]
     private let needsMatch: Bool
     private let leads: Bool
+    /// Whether triggers set other limits.
+    private let limits: Bool
     /// Whether a watch list says which calls are shown, and how far below a watched one.
     private let watches: Bool
     private let watchedDepth: UInt8
@@ -66,6 +68,8 @@ struct TreeBuilder: CallSink {
     /// In ns: shorter calls are hidden. Of calls that take exactly `tie`, if there are any, those that are not among
     /// the longest are hidden, too.
     private let least: UInt64
+    /// The same of the longest calls alone.
+    private let leastOfLongest: UInt64
     private let tie: UInt64
     /// Whether `collect` gave up.
     private(set) var isOverBudget = false
@@ -101,6 +105,7 @@ struct TreeBuilder: CallSink {
         self.outcomes = outcomes
         needsMatch = !filter.only.isEmpty || !filter.withArguments.isEmpty
         leads = !filter.leadingTo.isEmpty
+        limits = !filter.triggers.isEmpty
         watches = filter.watch.map { !$0.isComplete } ?? false
         watchedDepth = filter.watch?.relativeDepth ?? 0
         switch mode {
@@ -116,9 +121,10 @@ struct TreeBuilder: CallSink {
             self.longest = longest.map { Unmanaged.passUnretained($0) }
             isRanking = false
         }
-        let asksMore = tellsMemory || isTask || measure != .total || watches || leads
+        let asksMore = tellsMemory || isTask || measure != .total || watches || leads || limits
         asked = asksMore ? .anything : classifier == nil ? .nothing : .names
         least = max(filter.minCost, longest?.least ?? 0)
+        leastOfLongest = longest?.least ?? 0
         tie = longest.map(\.least) ?? .max
         lanes = [(0, arena, CallSum())]
     }
@@ -182,7 +188,8 @@ struct TreeBuilder: CallSink {
     private mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>, _ asked: Asked) {
         let caller = call - 1
         let callerRole = caller.pointee.payload.standing.role
-        let depth = caller.pointee.payload.depth &+ (callerRole == .candidate ? 1 : 0)
+        var depth = caller.pointee.payload.depth &+ (callerRole == .candidate ? 1 : 0)
+        var limits: UInt32 = 0
         var role = callerRole == .transparent ? Role.candidate : callerRole
         var leads = false
         var watchedAbove = Standing.unwatched
@@ -197,8 +204,12 @@ struct TreeBuilder: CallSink {
                 // "unwatched", which is more levels than any watch list shows.
                 watchedAbove = role == .candidate ? min(above &+ 1, Standing.unwatched &- 1) : above
             }
+            if asked == .anything, self.limits {
+                if caller.pointee.payload.standing.isTooDeep { depth = caller.pointee.payload.depth }
+                limits = limit(caller.pointee.payload.standing, role, found.limits, depth: depth)
+            }
         }
-        let node = place(for: call, role, depth: depth)
+        let node = place(for: call, role, depth: depth, limits)
         call.pointee.payload.callees = 0
         call.pointee.payload.suspended = 0
         call.pointee.payload.hidden.calls = 0
@@ -208,7 +219,8 @@ struct TreeBuilder: CallSink {
         call.pointee.payload.depth = depth
         call.pointee.payload.node = node
         call.pointee.payload.outcome = -1
-        call.pointee.payload.standing = Standing(role: role, leads: leads, watchedAbove: watchedAbove)
+        call.pointee.payload.standing = Standing(
+            role: role, leads: leads, watchedAbove: watchedAbove, limits: limits)
         if asked == .anything, tellsMemory { memory?.enter() }
         if toCarryIn > 0 { carryIn(call) }
     }
@@ -216,10 +228,34 @@ struct TreeBuilder: CallSink {
     /// A place for a call, if it may be shown.
     @inline(__always)
     private mutating func place(
-        for call: UnsafeMutablePointer<OpenCall<Payload>>, _ role: Role, depth: UInt32
+        for call: UnsafeMutablePointer<OpenCall<Payload>>, _ role: Role, depth: UInt32, _ limits: UInt32
     ) -> Int32 {
-        role == .candidate && !isMeasuring && depth <= filter.maxDepth
-            ? arena.append(call, depth: depth) : Payload.noNode
+        guard role == .candidate, !isMeasuring else { return Payload.noNode }
+        let isTooDeep =
+            limits == 0 ? depth > filter.maxDepth : Standing(role: role, limits: limits).isTooDeep
+        return isTooDeep ? Payload.noNode : arena.append(call, depth: depth)
+    }
+
+    /// What triggers say of a call, and of those below it.
+    @inline(never)
+    private func limit(
+        _ caller: Standing, _ role: Role, _ own: NameClassifier.Limits?, depth: UInt32
+    ) -> UInt32 {
+        // Where nothing is shown yet, or any more, functions change nothing.
+        guard role == .candidate || role == .transparent else { return 0 }
+        var levels = caller.levels
+        var isTooDeep = caller.isTooDeep
+        if let mine = own?.levels {
+            // A transparent call has no level of its own, and what is above it stays as it is.
+            levels = mine
+            if role == .candidate { isTooDeep = false }
+        } else if role == .candidate {
+            isTooDeep = levels.map { $0 == 0 } ?? (depth > filter.maxDepth)
+            levels = levels.map { $0 == 0 ? 0 : $0 - 1 }
+        }
+        return Standing.limits(
+            isKept: own != nil && role == .candidate && !isTooDeep, isTooDeep: isTooDeep,
+            minCost: own.map { $0.minCost == 0 ? caller.minCost : $0.minCost } ?? caller.minCost, levels: levels)
     }
 
     @inline(never)
@@ -233,14 +269,18 @@ struct TreeBuilder: CallSink {
     private static func classify(
         _ call: UnsafeMutablePointer<OpenCall<Payload>>, _ classifier: NameClassifier, _ space: AddressSpace,
         _ role: Role
-    ) -> (role: Role, leads: Bool, isWatched: Bool) {
-        if role == .without { return (role, false, false) }
-        let match = classifier.match(space.function(at: call.pointee.function, ticks: call.pointee.enterTicks))
-        if match.contains(.without) { return (.without, false, false) }
+    ) -> (role: Role, leads: Bool, isWatched: Bool, limits: NameClassifier.Limits?) {
+        if role == .without { return (role, false, false, nil) }
+        let function = space.function(at: call.pointee.function, ticks: call.pointee.enterTicks)
+        let match = classifier.match(function)
+        if match.contains(.without) { return (.without, false, false, nil) }
         var role = role
         if role == .outside, match.contains(.only) { role = .candidate }
         if role == .candidate, match.contains(.hidden) { role = .transparent }
-        return (role, match.contains(.leadingTo), role == .candidate && match.contains(.watched))
+        return (
+            role, match.contains(.leadingTo), role == .candidate && match.contains(.watched),
+            match.contains(.limiting) ? classifier.limits(of: function) : nil
+        )
     }
 
     @inline(__always)
@@ -269,7 +309,10 @@ struct TreeBuilder: CallSink {
         var times = isMeasured ? split(from: start, to: end) : OffCPUTimes()
         let cost = isMeasured ? measure.part(of: total, times) : total
         if asked == .anything, watches, isShown, !isWatchShown(call, cost) { isShown = false }
-        if isShown, cost < least || call.pointee.payload.depth > filter.maxDepth || cost == tie && !isKept(call) {
+        if asked == .anything, limits {
+            isShown = isShown && applyLimits(call, cost: cost, total: total)
+        } else if isShown, cost < least || call.pointee.payload.depth > filter.maxDepth || cost == tie && !isKept(call)
+        {
             isShown = false
             hide(CallSum(calls: 1 &+ call.pointee.payload.hidden.calls, time: total), below: caller)
         }
@@ -291,6 +334,43 @@ struct TreeBuilder: CallSink {
         }
     }
 
+    /// Whether the filter shows a call, for which triggers set other limits. If not, it counts as hidden in the call above.
+    ///
+    /// Of a call that lies too deep, `hidden.time` is the time of those below it that are shown all the same: it is what is
+    /// not hidden of the call.
+    @inline(never)
+    private mutating func applyLimits(
+        _ call: UnsafeMutablePointer<OpenCall<Payload>>, cost: UInt64, total: UInt64
+    ) -> Bool {
+        let caller = call - 1
+        let standing = call.pointee.payload.standing
+        let isShown = keeps(call, cost) && !(cost < leastOfLongest || cost == tie && !isKept(call))
+        let isBelowHidden = caller.pointee.payload.standing.isTooDeep
+        if standing.isKept, isShown || standing.isTooDeep { caller.pointee.payload.standing.keep() }
+        if isShown {
+            if isBelowHidden { caller.pointee.payload.hidden.time &+= total }
+            return true
+        }
+        let shown = standing.isTooDeep ? min(call.pointee.payload.hidden.time, total) : 0
+        let calls = 1 &+ call.pointee.payload.hidden.calls
+        if isBelowHidden {
+            caller.pointee.payload.hidden.add(CallSum(calls: calls, time: shown))
+        } else {
+            hide(CallSum(calls: calls, time: total &- shown), below: caller)
+        }
+        return false
+    }
+
+    /// Whether a call is neither too deep nor too short.
+    private func keeps(_ call: UnsafeMutablePointer<OpenCall<Payload>>, _ cost: UInt64) -> Bool {
+        let standing = call.pointee.payload.standing
+        guard limits else { return cost >= filter.minCost && call.pointee.payload.depth <= filter.maxDepth }
+        if standing.isTooDeep || standing.isKept { return !standing.isTooDeep }
+        let index = (call - 1).pointee.payload.standing.minCost
+        let costs = classifier?._withUnsafeGuaranteedRef { $0.costs }
+        return cost >= (index == 0 ? filter.minCost : costs?[index] ?? 0)
+    }
+
     @inline(never)
     private mutating func split(from start: UInt64, to end: UInt64) -> OffCPUTimes {
         guard let times = offCPU?.times(from: start, to: end) else { return OffCPUTimes() }
@@ -303,7 +383,7 @@ struct TreeBuilder: CallSink {
     private func isWatchShown(_ call: UnsafeMutablePointer<OpenCall<Payload>>, _ cost: UInt64) -> Bool {
         let standing = call.pointee.payload.standing
         guard standing.leadsToWatched else { return standing.watchedAbove <= watchedDepth }
-        if cost >= filter.minCost, call.pointee.payload.depth <= filter.maxDepth {
+        if keeps(call, cost) {
             (call - 1).pointee.payload.standing.leadToWatched()
         }
         return true
@@ -332,7 +412,8 @@ struct TreeBuilder: CallSink {
             caller.pointee.payload.dropped.add(payload.dropped)
             if payload.standing.leads { caller.pointee.payload.standing.lead() }
             if payload.standing.leadsToWatched { caller.pointee.payload.standing.leadToWatched() }
-            if payload.hidden.calls > 0 { hide(payload.hidden, below: caller) }
+            if payload.standing.isKept { caller.pointee.payload.standing.keep() }
+            if payload.hidden.calls > 0 || payload.standing.isTooDeep { hide(payload.hidden, below: caller) }
         }
     }
 
@@ -366,10 +447,12 @@ struct TreeBuilder: CallSink {
     }
 
     private mutating func show(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
-        let role = call.pointee.payload.standing.role
+        let standing = call.pointee.payload.standing
+        let role = standing.role
         let depth = call.pointee.payload.depth &+ (role == .candidate ? 1 : 0)
+        let isTooDeep = standing.isTooDeep || (standing.levels.map { $0 == 0 } ?? (depth > filter.maxDepth))
         // A moment is never among the longest calls.
-        guard role == .candidate || role == .transparent, !isMeasuring, longest == nil, depth <= filter.maxDepth,
+        guard role == .candidate || role == .transparent, !isMeasuring, longest == nil, !isTooDeep,
             event.moment >= filter.from, event.moment <= filter.to
         else { return }
         arena.append(event, depth: depth)
@@ -389,9 +472,12 @@ struct TreeBuilder: CallSink {
     private mutating func begin(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
         guard let classifier else { return }
         let found = classifier._withUnsafeGuaranteedRef { Self.classify(call, $0, space, .candidate) }
+        let depth = call.pointee.payload.depth
+        let limits = limits ? limit((call - 1).pointee.payload.standing, found.role, found.limits, depth: depth) : 0
         call.pointee.payload.standing = Standing(
-            role: found.role, leads: found.leads, watchedAbove: found.isWatched ? 0 : Standing.unwatched)
-        call.pointee.payload.node = place(for: call, found.role, depth: call.pointee.payload.depth)
+            role: found.role, leads: found.leads, watchedAbove: found.isWatched ? 0 : Standing.unwatched,
+            limits: limits)
+        call.pointee.payload.node = place(for: call, found.role, depth: depth, limits)
     }
 
     mutating func run(lane: UInt32, at moment: UInt64) {

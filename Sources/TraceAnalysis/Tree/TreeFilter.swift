@@ -19,6 +19,12 @@ public struct TreeFilter {
     /// Only these calls, with what leads to them and what lies a little below, are shown in a ``CallTree``. It is not for call
     /// paths.
     public var watch: WatchList?
+    /// Functions that are defined elsewhere, or there, are hidden in the same way.
+    public var places: [PlacePattern] = []
+    /// In bytes: functions with less code are hidden in the same way; those whose size is not known are not.
+    public var minSize: UInt64 = 0
+    /// Other limits for calls of some functions, and below them.
+    public var triggers: [CallTrigger] = []
     /// Functions that only the compiler knows of are hidden in the same way.
     public var hidesCompilerMade = false
     /// Only calls that overlap this stretch are shown, in ns since the session's start.
@@ -30,7 +36,7 @@ public struct TreeFilter {
     /// Whether patterns say what is shown.
     public var limitsNames: Bool {
         !(only.isEmpty && without.isEmpty && leadingTo.isEmpty && hidden.isEmpty && watch == nil
-            && withArguments.isEmpty)
+            && withArguments.isEmpty && places.isEmpty && minSize == 0 && triggers.isEmpty)
     }
 
     var usesNames: Bool { hidesCompilerMade || limitsNames }

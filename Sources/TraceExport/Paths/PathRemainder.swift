@@ -29,7 +29,7 @@ extension CallPathTree {
         var index = 0
         while index < paths.count {
             let path = paths[index]
-            guard path.sums.total >= minTotal else {
+            guard isLong(index, least: minTotal) else {
                 index = Int(path.end)
                 continue
             }
@@ -46,7 +46,7 @@ extension CallPathTree {
     private func timeLeftOut(at index: Int, _ minTotal: UInt64) -> UInt64 {
         let sums = paths[index].sums
         var known = sums.selfTime &+ sums.dropped.time
-        for callee in callees(of: index) where paths[callee].sums.total >= minTotal {
+        for callee in callees(of: index) where isLong(callee, least: minTotal) {
             known &+= paths[callee].sums.total
         }
         return sums.total > known ? sums.total - known : 0

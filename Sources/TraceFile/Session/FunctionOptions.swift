@@ -6,6 +6,8 @@ public struct FunctionOptions: Sendable {
     public var without: [String] = []
     public var hidden: [String] = []
     public var leadingTo: [String] = []
+    /// Patterns of the files and folders that functions are defined in.
+    public var places: [String] = []
     /// Their calls are recorded with those that lead to them, and with this many levels below.
     public var watched: [String] = []
     public var watchedLevels: UInt32 = 0
@@ -28,14 +30,15 @@ public struct FunctionOptions: Sendable {
     public init() {}
 
     public var isEmpty: Bool {
-        only.isEmpty && without.isEmpty && hidden.isEmpty && leadingTo.isEmpty && triggers.isEmpty && arguments.isEmpty
+        only.isEmpty && without.isEmpty && hidden.isEmpty && leadingTo.isEmpty && places.isEmpty && triggers.isEmpty
+            && arguments.isEmpty
             && results.isEmpty && conditions.isEmpty && (watched.isEmpty || watchesAll)
     }
 
     /// Those that were given, by the names that session.json and `fathom info` give them, with their values as JSON.
     var members: [(name: RecordOptions.Name, value: String)] {
         let all: [(name: RecordOptions.Name, patterns: [String])] = [
-            (.filter, only), (.notrace, without), (.callerFilter, leadingTo), (.hide, hidden),
+            (.filter, only), (.notrace, without), (.callerFilter, leadingTo), (.hide, hidden), (.places, places),
             (.trigger, triggers), (.watch, watched), (.arguments, arguments),
             (.returns, results), (.when, conditions.map(\.text)),
         ]

@@ -33,6 +33,8 @@ public struct FunctionRule: Sendable, Hashable {
             /// ``Trigger/levels`` or ``Trigger/minCost`` holds for what the call calls.
             public static let depth = Actions(rawValue: FATHOM_TRIGGER_DEPTH)
             public static let minCost = Actions(rawValue: FATHOM_TRIGGER_MIN_COST)
+            /// The call leaves a record, with those that lead to it, however short they are.
+            public static let keep = Actions(rawValue: FATHOM_TRIGGER_KEEP)
         }
 
         public var actions: Actions = []

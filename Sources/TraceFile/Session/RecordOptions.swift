@@ -58,6 +58,7 @@ public struct RecordOptions: Sendable {
         // Of functions, by the patterns of their names.
         case filter, notrace, hide, trigger, watch, returns, when
         case callerFilter = "caller_filter"
+        case places = "source"
         case arguments = "args"
         case relativeDepth = "relative_depth"
         case complete

@@ -32,7 +32,9 @@ public enum HistoryQuestionError: Error, CustomStringConvertible {
 
     /// The first function of the path that there is not may be misspelt.
     static func noPath(_ names: [String], among functions: [String]) -> HistoryQuestionError {
-        let unknown = names.first { name in !functions.contains { (try? Pattern(name))?.matches($0) ?? false } }
+        let unknown = names.first { name in
+            !functions.contains { (try? Pattern(unqualified: name))?.matches($0) ?? false }
+        }
         let near = unknown.map { NearNames(to: $0, among: functions) { [Pattern.glob(of: $0)[...]] } }
         return .noPath(names.joined(separator: " → "), near: near ?? .none)
     }
@@ -73,7 +75,10 @@ public enum HistoryQuestionError: Error, CustomStringConvertible {
 
 extension Pattern {
     /// Reads the pattern of a question.
-    init(asked text: String) throws(HistoryQuestionError) {
-        do throws(Pattern.InvalidPattern) { self = try Pattern(text) } catch { throw .pattern(error) }
+    ///
+    /// - Parameter isWhole: whether a name is a whole one, and not the end of another.
+    init(asked text: String, isWhole: Bool = false) throws(HistoryQuestionError) {
+        do throws(Pattern.InvalidPattern) { self = isWhole ? try Pattern(unqualified: text) : try Pattern(text) } catch
+        { throw .pattern(error) }
     }
 }

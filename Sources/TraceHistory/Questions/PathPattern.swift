@@ -1,12 +1,12 @@
 internal import TraceAnalysis
 
-/// A call path that somebody asks for: patterns of its functions, from the root on.
+/// A call path that somebody asks for: patterns of its functions, from the root on. A name is a whole one.
 struct PathPattern {
     private let patterns: [Pattern]
 
     init(_ names: [String]) throws(HistoryQuestionError) {
         var patterns: [Pattern] = []
-        for name in names { patterns.append(try Pattern(asked: name)) }
+        for name in names { patterns.append(try Pattern(asked: name, isWhole: true)) }
         self.patterns = patterns
     }
 

@@ -72,7 +72,8 @@ public struct CallsQuery {
         let isWhole = page.wantsMore
         page.finish()
         return Answer(
-            (), warnings: warnings + (isWhole && !page.isEmpty ? query.unmatchedPatterns : []),
+            (), notes: isWhole && !page.isEmpty ? query.severalNames : [],
+            warnings: warnings + (isWhole && !page.isEmpty ? query.unmatchedPatterns : []),
             emptiness: page.isEmpty ? query.emptiness : nil, sessions: [query.session])
     }
 

@@ -25,7 +25,7 @@ extension SessionQuery {
         let without =
             values.others > 0 ? ["\(CountText.grouped(values.others)) calls have no such argument recorded"] : []
         return Answer(
-            SummedRows(.values, values.rows, functions: functions).atLeast(filter.minCost), notes: without,
+            SummedRows(.values, values.rows, functions: functions).longEnough(for: filter), notes: without,
             warnings: calls.warnings, sessions: [session])
     }
 }

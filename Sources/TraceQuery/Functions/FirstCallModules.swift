@@ -13,7 +13,7 @@ public struct FirstCallModules {
     /// - Throws: ``Pattern/InvalidPattern``.
     public init(_ patterns: [String]) throws(Pattern.InvalidPattern) {
         var all: [Pattern] = []
-        for text in patterns { all.append(try Pattern(text)) }
+        for text in patterns { all.append(try Pattern(unqualified: text)) }
         self.patterns = all
     }
 

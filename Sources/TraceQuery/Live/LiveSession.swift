@@ -109,6 +109,7 @@ public final class LiveSession {
     /// The options of `fathom record` that leave calls out, by their names in the session's description.
     private static let selecting: [(name: RecordOptions.Name, option: String)] = [
         (.maxDepth, "--max-depth"), (.filter, "-F"), (.notrace, "-N"), (.callerFilter, "-C"), (.hide, "-H"),
+        (.places, "-L"),
     ]
 
     private var isStale: Bool { LiveSession.now - readAt > LiveSession.patience }

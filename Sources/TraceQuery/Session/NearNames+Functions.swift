@@ -11,12 +11,16 @@ extension NearNames {
     }
 
     /// The same among functions of these names.
-    public init(to pattern: Pattern, of functions: some Sequence<String>) {
-        let isExpression = pattern.text.hasPrefix("/") && pattern.text.hasSuffix("/")
-        let names = functions.lazy.map { Pattern.glob(of: $0) }
-        self.init(to: isExpression ? "" : pattern.text.filter { !"*?[]".contains($0) }, among: names) { name in
-            let isQualified = { (letter: Character) in letter == ":" || letter == "." }
-            return [name[...]] + (name.split(whereSeparator: isQualified).last.map { [$0] } ?? [])
+    public init(to pattern: Pattern, of functions: some Collection<String>) {
+        func lastPart(_ name: String) -> Substring? { name.split { $0 == ":" || $0 == "." }.last }
+        func near(to name: String) -> NearNames {
+            NearNames(to: name, among: functions.lazy.map { Pattern.glob(of: $0) }) { candidate in
+                [candidate[...]] + (lastPart(candidate).map { [$0] } ?? [])
+            }
         }
+        let asked = pattern.askedName
+        self = near(to: asked)
+        // Of a qualified name that there is not, the last part may be right.
+        if self == .none, let last = lastPart(asked), last != asked { self = near(to: String(last)) }
     }
 }

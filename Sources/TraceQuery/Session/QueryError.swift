@@ -11,6 +11,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     case noProcess([String], near: NearNames)
     /// No function has the name that was asked for.
     case noFunction(String, near: NearNames)
+    /// No function that was looked at is defined in such a file or folder.
+    case noPlace(String, near: NearNames)
     /// The functions of a module are not known, for this reason.
     case noSymbols(String)
     /// No module with hooks has the name that was asked for, or none has hooks at all.
@@ -60,6 +62,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
         case .noProcess(let names, let near):
             "no process is selected by \(names.joined(separator: ", "))\(near.question)"
         case .noFunction(let pattern, let near): "no function matches '\(pattern)'\(near.question)"
+        case .noPlace(let place, let near):
+            "no function that was looked at is defined in '\(place)'\(near.question)"
         case .noSymbols(let problem): problem
         case .noModule(let pattern):
             pattern.map { "no module with hooks matches '\($0)'" } ?? "no module that the program loaded has hooks"

@@ -17,7 +17,9 @@ public struct SessionQuery {
     /// - Parameter listener: is told of symbols that cannot be read, as functions are asked for, and how far tasks are joined.
     public init(_ session: Session, _ options: QueryOptions, listener: QueryListener = QueryListener()) {
         let symbols = SymbolSource(for: session, options, warn: listener.warn, progress: listener.progress)
-        self.init(session, options, symbols, symbols.functions(lines: options.lines), listener)
+        self.init(
+            session, options, symbols, symbols.functions(lines: options.lines || !options.filter.places.isEmpty),
+            listener)
         filter.hidesCompilerMade =
             !options.rawNames && !options.showsCompilerMade && symbols.hasCompilerMade(session)
     }
@@ -76,7 +78,10 @@ public struct SessionQuery {
         guard session.hasCalls else { return .noCalls(isDamaged: !session.damage.entries.isEmpty) }
         let wanted =
             filter.only + filter.leadingTo + (filter.watch?.patterns ?? []) + filter.withArguments.map(\.function)
-        guard let missing = unmatched(wanted).first else { return .nothingLeft(near: .none) }
+        guard let missing = unmatched(wanted).first else {
+            return unmatchedPlaces.first { !$0.hides }.map { .noPlace($0.text, near: nearFiles(to: $0)) }
+                ?? .nothingLeft(near: .none)
+        }
         let near = NearNames(to: missing, in: functions)
         // Of a part of the recording, it cannot be said that the function is not there at all.
         return looksAtEverything ? .noFunction(missing.text, near: near) : .nothingLeft(near: near)
@@ -86,7 +91,10 @@ public struct SessionQuery {
     /// the same; once all that was asked for has been read.
     ///
     /// Of a part of the recording, only misspelt names are told: a function of that very name may lie outside.
-    public var unmatchedPatterns: [String] { unmatchedPatterns(where: { _ in true }) }
+    public var unmatchedPatterns: [String] {
+        unmatchedPatterns(where: { _ in true })
+            + unmatchedPlaces.map { QueryError.noPlace($0.text, near: nearFiles(to: $0)).description }
+    }
 
     /// The same of those patterns for which `counts` holds.
     func unmatchedPatterns(where counts: (Pattern) -> Bool) -> [String] {
@@ -99,10 +107,34 @@ public struct SessionQuery {
 
     /// Whether `pattern` matches none of the functions that were looked at.
     func isUnmatched(_ pattern: Pattern) -> Bool {
-        !functions.functions.indices.contains { pattern.matches(functions[UInt32($0)].name) }
+        !functions.functions.indices.contains { pattern.matches(functions[UInt32($0)]) }
     }
 
-    private var patterns: [Pattern] { filter.only + filter.leadingTo + filter.without + filter.hidden }
+    /// Says of each of the filter's patterns that several names end with which these are, once all that was asked for has been
+    /// read.
+    public var severalNames: [String] { severalNames(of: patterns) }
+
+    func severalNames(of patterns: [Pattern]) -> [String] {
+        patterns.compactMap { pattern in
+            pattern.severalNames(among: functions.functions.indices.lazy.map { functions[UInt32($0)].name })
+        }
+    }
+
+    private var patterns: [Pattern] {
+        filter.only + filter.leadingTo + filter.without + filter.hidden + filter.triggers.map(\.function)
+    }
+
+    /// The patterns of places where no function is that was looked at.
+    private var unmatchedPlaces: [PlacePattern] {
+        filter.places.filter { place in
+            !functions.functions.indices.contains { place.matches(functions[UInt32($0)].file) }
+        }
+    }
+
+    private func nearFiles(to place: PlacePattern) -> NearNames {
+        let files = Set(functions.functions.indices.compactMap { functions[UInt32($0)].file })
+        return NearNames(to: place.askedName, among: files.sorted().map(PathText.name))
+    }
 
     private func unmatched(_ patterns: [Pattern]) -> [Pattern] { patterns.filter(isUnmatched) }
 

@@ -58,6 +58,7 @@ final class SymbolSource {
                     name: symbol.name.visible, module: module.path.visible, file: symbol.file?.visible,
                     line: symbol.line,
                     isKnown: symbol.isKnown)
+                function.size = symbol.size
                 function.isCompilerMade = symbol.isCompilerMade
                 function.isSwift = symbol.isSwift
                 return function

@@ -22,8 +22,8 @@ public struct ThreadSelection {
     public init(threads: [String], processes: [String]) throws(Pattern.InvalidPattern) {
         threadNames = threads
         processNames = processes
-        self.threads = try threads.map { (text) throws(Pattern.InvalidPattern) in try Pattern(text) }
-        self.processes = try processes.map { (text) throws(Pattern.InvalidPattern) in try Pattern(text) }
+        self.threads = try threads.map { (text) throws(Pattern.InvalidPattern) in try Pattern(unqualified: text) }
+        self.processes = try processes.map { (text) throws(Pattern.InvalidPattern) in try Pattern(unqualified: text) }
     }
 
     /// Everything is asked for.
@@ -53,7 +53,7 @@ public struct ThreadSelection {
     private func nearNames(of session: Session) -> NearNames {
         let names = session.processes.flatMap { [$0.programName] + ($0.calledName.map { [$0] } ?? []) }
         if let missing = zip(processNames, processes).first(where: { name, pattern in
-            !session.processes.contains { $0.pid.description == name } && !names.contains(where: pattern.matches)
+            !session.processes.contains { $0.pid.description == name } && !names.contains { pattern.matches($0) }
         }) {
             return NearNames(to: missing.0, among: names)
         }

@@ -15,7 +15,7 @@ extension AggregateQuery {
     ///
     /// - Parameter part: of time, that the filter goes by.
     public func rows(_ subject: RowSubject, of part: TimeKind = .total) throws(QueryError) -> Answer<SummedRows> {
-        let rows = try allRows(subject).atLeast(filter.minCost, of: part)
+        let rows = try allRows(subject).longEnough(for: filter, of: part)
         var emptiness: QueryError?
         if rows.isEmpty {
             switch subject {
@@ -74,6 +74,6 @@ extension AggregateQuery {
 
     /// An answer that is read, with what the recording lacks.
     public func answer<Content>(_ content: Content, emptiness: QueryError? = nil) -> Answer<Content> {
-        Answer(content, warnings: warnings, emptiness: emptiness, sessions: [session])
+        Answer(content, notes: query.severalNames, warnings: warnings, emptiness: emptiness, sessions: [session])
     }
 }

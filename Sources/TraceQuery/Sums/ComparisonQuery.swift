@@ -36,7 +36,8 @@ public enum ComparisonQuery {
             queries.dropLast().allSatisfy { $0.query.isUnmatched(pattern) }
         }
         return Answer(
-            builder.comparison(options: options), warnings: queries.flatMap(\.lacks) + (unmatched ?? []),
+            builder.comparison(options: options), notes: queries.last?.query.severalNames ?? [],
+            warnings: queries.flatMap(\.lacks) + (unmatched ?? []),
             sessions: sessions)
     }
 

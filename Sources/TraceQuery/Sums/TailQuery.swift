@@ -31,7 +31,8 @@ public struct TailQuery {
             throw TailQuery.error(error, query, pattern)
         }
         let warnings = query.warnings(of: threads)
-        answer = Answer(comparison, warnings: warnings, sessions: [session])
+        answer = Answer(
+            comparison, notes: query.severalNames(of: [pattern]), warnings: warnings, sessions: [session])
         if comparison.pathCount == 0 {
             warnings.forEach(listener.warn)
             throw query.emptiness

@@ -26,6 +26,8 @@ public struct DiffReport: Report {
         public var showsAll = false
         /// In ns: rows with less total time than this on both sides are left out.
         public var minCost: UInt64 = 0
+        /// Rows of these functions are not, by their ids.
+        public var kept: Set<UInt32> = []
         /// The part of the time that is compared; nil: all of it.
         public var part: String?
         /// How the text is laid out.
@@ -52,6 +54,7 @@ public struct DiffReport: Report {
         let all = options.subject == .function ? comparison.functionRows : comparison.pathRows
         let long = all.filter {
             max($0.total.sample.before, $0.total.sample.after) >= Double(options.minCost)
+                || options.kept.contains($0.function)
         }
         let changed = options.showsAll ? long : long.filter(DiffReport.hasChanged)
         let sorted = DiffReport.sort(changed, options.order, comparison)

@@ -92,7 +92,7 @@ public struct FlameGraph {
         var index = 0
         while index < tree.paths.count {
             let path = tree.paths[index]
-            guard path.sums.total >= options.minTotal, path.sums.total > 0 || options.unit == .time else {
+            guard tree.isLong(index, least: options.minTotal), path.sums.total > 0 || options.unit == .time else {
                 index = Int(path.end)
                 continue
             }

@@ -112,10 +112,10 @@ public struct GraphText {
 
     private func pending(_ paths: CallPathTree.Siblings, of tree: CallPathTree, _ whole: UInt64) -> Level {
         var level = Level()
-        let least = max(Double(options.minCost), Double(whole) * options.threshold)
+        let share = Double(whole) * options.threshold
         for index in paths {
             let sums = tree.paths[index].sums
-            if Double(sums.total) >= least {
+            if Double(sums.total) >= share, tree.isLong(index, least: options.minCost) {
                 level.shown.append(index)
             } else {
                 level.foldedPaths += 1

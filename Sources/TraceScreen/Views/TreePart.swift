@@ -33,7 +33,7 @@ struct TreePart {
             && (numbers.minCost == 0 || tree.callees(of: path).contains(where: isShown))
     }
 
-    private func isShown(_ path: Int) -> Bool { tree.paths[path].sums.total >= numbers.minCost }
+    private func isShown(_ path: Int) -> Bool { tree.isLong(path, least: numbers.minCost) }
 
     /// The functions of a path, the root's first.
     func functions(_ path: Int) -> [UInt32] {

@@ -10,6 +10,8 @@ public struct ReportedFunctions: Sendable {
         public var name: String
         /// In the module's file.
         public var addresses: [UInt64]
+        /// Where it is defined, if that was asked for, and debug information tells.
+        public var file: String?
     }
 
     public let path: String
@@ -20,14 +22,16 @@ public struct ReportedFunctions: Sendable {
 
     private static let hooks = ["__cyg_profile_func_enter", "fathom_function_enter", "fathom_swift_enter"]
 
-    /// - Parameter buildID: of the module as it runs, if that is known.
+    /// - Parameters:
+    ///   - buildID: of the module as it runs, if that is known.
+    ///   - lines: whether it is asked for where functions are defined, which takes a pass over the debug information.
     /// - Throws: ``SymbolProblem``.
     /// - Complexity: O(bytes of code + n log n in the number of functions), with each name demangled.
-    public init(path: String, buildID: [UInt8]? = nil) throws(SymbolProblem) {
-        try self.init(ELFFile(path: path), buildID: buildID)
+    public init(path: String, buildID: [UInt8]? = nil, lines: Bool = false) throws(SymbolProblem) {
+        try self.init(ELFFile(path: path), buildID: buildID, lines: lines)
     }
 
-    private init(_ file: borrowing ELFFile, buildID: [UInt8]?) throws(SymbolProblem) {
+    private init(_ file: borrowing ELFFile, buildID: [UInt8]?, lines: Bool) throws(SymbolProblem) {
         path = file.path
         self.buildID = file.buildID
         // The C library defines the hook that does nothing, and calls none.
@@ -39,7 +43,7 @@ public struct ReportedFunctions: Sendable {
             return
         }
         let symbols = ModuleSymbols(path: path, buildID: buildID ?? file.buildID, joinsParts: true)
-        guard let all = symbols.functions(lines: false) else { throw symbols.problem ?? .noSymbols(path) }
+        guard let all = symbols.functions(lines: lines) else { throw symbols.problem ?? .noSymbols(path) }
         let returns = symbols.hasSwiftCode ? try HookedFunctions.hookReturns(in: file) : []
         var next = 0
         functions = all.enumerated().map { index, symbol in
@@ -50,7 +54,7 @@ public struct ReportedFunctions: Sendable {
                 addresses.append(returns[next])
                 next += 1
             }
-            return Function(name: symbol.name, addresses: addresses)
+            return Function(name: symbol.name, addresses: addresses, file: symbol.file)
         }
     }
 
@@ -58,12 +62,12 @@ public struct ReportedFunctions: Sendable {
     /// cannot be read.
     ///
     /// - Parameter libraryPath: the value of LD_LIBRARY_PATH that the program will see.
-    public static func modules(of program: String, libraryPath: String?) -> [ReportedFunctions] {
+    public static func modules(of program: String, libraryPath: String?, lines: Bool = false) -> [ReportedFunctions] {
         guard let file = try? ELFFile(path: program) else { return [] }
-        var modules = [try? ReportedFunctions(file, buildID: nil)]
+        var modules = [try? ReportedFunctions(file, buildID: nil, lines: lines)]
         var search = LibrarySearch(program: file, libraryPath: libraryPath)
         _ = search.anyLibrary(of: file, DynamicSection(file)) { library in
-            modules.append(try? ReportedFunctions(library, buildID: nil))
+            modules.append(try? ReportedFunctions(library, buildID: nil, lines: lines))
             return false
         }
         return modules.compactMap { $0 }

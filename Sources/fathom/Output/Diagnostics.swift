@@ -80,7 +80,8 @@ enum Diagnostics {
             switch error {
             case .partIsUncorrected, .noCallsThen, .givenTwice: .wrongUsage
             case .unreadable, .noSymbols, .noCalls(isDamaged: true), .stillRecorded: .failed
-            case .noThread, .noProcess, .noModule, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument,
+            case .noThread, .noProcess, .noModule, .noFunction, .noPlace, .nothingLeft, .noWholeCall, .tooFewCalls,
+                .noArgument,
                 .noCalls,
                 .noBaseline, .noWaits, .notKept, .notSplit, .noCauses, .noMemory, .noFaults, .noCallers, .noCallees:
                 .nothing

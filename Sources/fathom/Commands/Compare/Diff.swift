@@ -119,7 +119,8 @@ struct Diff: ParsableCommand {
                 "--fail-on '\(moot.expression)': no function on either side matches\(near.question)", .failed)
         }
         let screen = Screen(screenOptions, format)
-        try screen.show(DiffReport(comparison, options: reportOptions(asked.filter, screen)), as: format, of: changes)
+        let shown = reportOptions(comparison, asked.filter, screen)
+        try screen.show(DiffReport(comparison, options: shown), as: format, of: changes)
         if let file {
             var flame = FlameGraph.Options()
             flame.title = (before + ["→"] + after).joined(separator: " ")
@@ -140,7 +141,9 @@ struct Diff: ParsableCommand {
         }
     }
 
-    private func reportOptions(_ filter: TreeFilter, _ screen: Screen) -> DiffReport.Options {
+    private func reportOptions(
+        _ comparison: SessionComparison, _ filter: TreeFilter, _ screen: Screen
+    ) -> DiffReport.Options {
         var options = DiffReport.Options()
         options.subject = by
         options.order = sort
@@ -148,6 +151,8 @@ struct Diff: ParsableCommand {
         options.layout = screen.layout
         options.showsAll = all
         options.minCost = filter.minCost
+        let isKept = comparison.functions.matching(filter.triggers.map(\.function))
+        options.kept = Set(comparison.functions.functions.indices.map { UInt32($0) }.filter(isKept))
         options.part = part.time?.rawValue
         return options
     }

@@ -80,7 +80,7 @@ struct Ctl: ParsableCommand {
             throw ValidationError("\(action.rawValue) takes no setting, but is given '\(extra)'")
         }
         if action != .filter, !FunctionOptions(names).isEmpty {
-            throw ValidationError("-F, -N, -C and -H are for filter, not for \(action.rawValue)")
+            throw ValidationError("-F, -N, -C, -H and -L are for filter, not for \(action.rawValue)")
         }
         switch action {
         case .filter:
@@ -168,7 +168,7 @@ struct Ctl: ParsableCommand {
     private func change(to mode: RecordOptions.Mode, _ steering: Steering) throws(SteeringError) {
         let description = (try? Session(path: steering.path, readsCalls: false))?.description
         let ofTraces: [RecordOptions.Name] = [.maxSize, .budget]
-        let ofRecords = Ctl.lasting + [.filter, .notrace, .callerFilter, .hide, .maxDepth, .minCost]
+        let ofRecords = Ctl.lasting + [.filter, .notrace, .callerFilter, .hide, .places, .maxDepth, .minCost]
         let others = mode == .trace ? [] : mode == .flight ? ofTraces : ofTraces + ofRecords
         if let option = others.first(where: { description?.limits(by: $0) ?? false }) {
             throw .notInMode(mode, reason: "it is recorded with \(option.flag)")
@@ -195,7 +195,8 @@ struct Ctl: ParsableCommand {
         var named: [(module: ModuleFile, functions: [NamedFunction]?)] = []
         for module in session.processes.flatMap(\.modules) where seen.insert("\(module.path)\(module.buildID)").inserted
         {
-            let functions = try? ReportedFunctions(path: module.path, buildID: module.buildID)
+            let functions = try? ReportedFunctions(
+                path: module.path, buildID: module.buildID, lines: !options.places.isEmpty)
             if let functions { modules.append(functions) }
             named.append(
                 (ModuleFile(path: module.path, buildID: module.buildID), functions.map { match.functions(of: $0) }))

@@ -89,10 +89,7 @@ struct Top: ParsableCommand {
         }
         var options = QueryOptions()
         options.symbolFiles = try symbols.readable()
-        options.filter.only = try names.filter.map { try namePattern($0) }
-        options.filter.without = try names.notrace.map { try namePattern($0) }
-        options.filter.leadingTo = try names.callerFilter.map { try namePattern($0) }
-        options.filter.hidden = try names.hide.map { try namePattern($0) }
+        try names.apply(to: &options.filter)
         var running = try RunningScreen(session, options)
         let path = session.path
         if number != nil || isatty(STDOUT_FILENO) == 0 { return try write(&running) }
@@ -162,7 +159,7 @@ struct Top: ParsableCommand {
             try StandardOutput.finish(writer)
             looks += 1
             if running.isOver || looks == number || writer.isClosed {
-                let isFiltered = !(names.filter + names.notrace + names.callerFilter + names.hide).isEmpty
+                let isFiltered = !names.isEmpty
                 if !hasRows { throw isFiltered ? QueryError.nothingLeft(near: .none) : .noCalls(isDamaged: false) }
                 return
             }

@@ -78,8 +78,13 @@ struct Browse: ParsableCommand {
         let tree = try query.tree()
         let rows = options.filter.usesEverything ? try query.functionRows().rows : tree.rows(by: .function)
         let least = options.filter.minCost
+        let isKept = query.functions.matching(options.filter.triggers.map(\.function))
+        let shown = rows.filter { row in
+            guard row.total < least, case .function(let id) = row.subject else { return row.total >= least }
+            return isKept(id)
+        }
         var content = ScreenContent(
-            tree, rows: rows.filter { $0.total >= least }, title: PathText.name(session.path).visible)
+            tree, rows: shown, title: PathText.name(session.path).visible)
         content.minCost = least
         content.choices = choices.list
         content.chosen = chosen

@@ -100,9 +100,9 @@ struct Record: ParsableCommand {
         name: [.customShort("T", allowingJoined: true), .customLong("trigger")],
         help: ArgumentHelp(
             """
-            What to do when a call of these functions begins: start, stop, save (or flight), mark, or, for what it calls, \
-            depth=N or min-cost=TIME; several with commas.
-            """, valueName: "glob@action"))
+            What to do when a call of these functions begins: start, stop, save (or flight), mark; trace keeps it whatever -t \
+            says, hide leaves it out; depth=N or min-cost=TIME hold for what it calls. Several with commas.
+            """, valueName: "function@action"), completion: .function)
     var triggers: [String] = []
 
     @OptionGroup(title: "Arguments") var argumentOptions: ArgumentOptions
@@ -122,6 +122,7 @@ struct Record: ParsableCommand {
     var bufferSize: ByteCount = ByteCount(bytes: UInt64(RecordOptions.defaultBufferSize))
 
     @Option(
+        name: [.customShort("Z", allowingJoined: true), .long],
         help: ArgumentHelp(
             "Leave the sleds of functions closed that have less code, in bytes (fathom build --dormant).",
             valueName: "bytes"))
@@ -424,7 +425,8 @@ struct Record: ParsableCommand {
         guard !options.isEmpty else { return nil }
         let match = try FunctionMatch(options)
         let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
-        let modules = ReportedFunctions.modules(of: executable, libraryPath: libraryPath)
+        let lines = !options.places.isEmpty
+        let modules = ReportedFunctions.modules(of: executable, libraryPath: libraryPath, lines: lines)
         if !quiet { match.lines(modules).forEach(Diagnostics.say) }
         let known = modules.map { module in
             var functions = match.functions(of: module)
@@ -436,7 +438,7 @@ struct Record: ParsableCommand {
             all: match.all, known: known,
             find: { file in
                 guard let match = try? FunctionMatch(options),
-                    let module = try? ReportedFunctions(path: file.path, buildID: file.buildID)
+                    let module = try? ReportedFunctions(path: file.path, buildID: file.buildID, lines: lines)
                 else { return nil }
                 var functions = match.functions(of: module)
                 _ = match.addArguments(&functions, of: module)

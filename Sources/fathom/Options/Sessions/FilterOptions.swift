@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import TraceAnalysis
+internal import TraceRequest
 
 /// The filters, named alike in every command that shows calls.
 struct FilterOptions: ParsableArguments {
@@ -19,6 +20,28 @@ struct FilterOptions: ParsableArguments {
     @OptionGroup var names: NameOptions
 
     @Option(
+        name: [.customShort("Z", allowingJoined: true), .long],
+        help: ArgumentHelp("Not functions with less code than this, but what they call.", valueName: "bytes"))
+    var minSize: UInt64?
+
+    @Option(
+        name: [.customShort("T", allowingJoined: true), .long],
+        help: ArgumentHelp(
+            """
+            Other limits for calls of these functions: trace shows them, and what leads to them, whatever -t says; hide hides \
+            them; depth=N and min-cost=TIME hold below them. Several with commas, as with fathom record.
+            """, valueName: "function@action"), completion: .function)
+    var trigger: [String] = []
+
+    @Option(
+        name: [.customShort("r", allowingJoined: true), .long],
+        help: ArgumentHelp(
+            "Only calls in this range of time since the start: 10ms~20ms, ~20ms, 10ms~ or 10ms~+5ms, as --from and --to do.",
+            valueName: "from~to"),
+        transform: TimeRange.init(argument:))
+    var range: TimeRange?
+
+    @Option(
         help: ArgumentHelp("Only calls that end after this time since the start.", valueName: "time"),
         transform: TimeSpan.init(argument:))
     var from: TimeSpan?
@@ -36,6 +59,9 @@ struct FilterOptions: ParsableArguments {
     var rawNames = false
 
     func validate() throws {
+        if range != nil, from != nil || to != nil {
+            throw ValidationError("--range says what --from and --to do: take one of them")
+        }
         if let from, let to, from.nanoseconds > to.nanoseconds {
             throw ValidationError("--from is later than --to: nothing lies between them")
         }
@@ -46,12 +72,18 @@ struct FilterOptions: ParsableArguments {
         var result = TreeFilter()
         result.maxDepth = maxDepth ?? .max
         result.minCost = minCost?.nanoseconds ?? 0
-        result.only = try names.filter.map { try namePattern($0) }
-        result.without = try names.notrace.map { try namePattern($0) }
-        result.leadingTo = try names.callerFilter.map { try namePattern($0) }
-        result.hidden = try names.hide.map { try namePattern($0) }
-        result.from = from?.nanoseconds ?? 0
-        result.to = to?.nanoseconds ?? .max
+        try names.apply(to: &result)
+        for text in trigger {
+            let trigger = try usage { try TriggerText(reading: text) }, pattern = try namePattern(trigger.pattern)
+            if trigger.hides { result.hidden.append(pattern) }
+            if let limits = trigger.limits(of: pattern) { result.triggers.append(limits) }
+        }
+        if result.triggers.count(where: { $0.minCost != nil }) > CallTrigger.most {
+            throw ValidationError("--trigger: no more than \(CallTrigger.most) may have min-cost=")
+        }
+        result.minSize = minSize ?? 0
+        result.from = range?.from ?? from?.nanoseconds ?? 0
+        result.to = range?.to ?? to?.nanoseconds ?? .max
         return result
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import TraceAnalysis
 internal import TraceFile
 internal import TraceText
 
@@ -28,10 +29,32 @@ struct NameOptions: ParsableArguments {
         completion: .function)
     var hide: [String] = []
 
+    @Option(
+        name: [.customShort("L", allowingJoined: true), .long],
+        help: ArgumentHelp(
+            "Only functions that are defined in these files or folders, but all that these call there; with @hide, all others.",
+            valueName: "file|folder"),
+        completion: .file())
+    var source: [String] = []
+
+    /// Whether any function is named.
+    var isEmpty: Bool { filter.isEmpty && notrace.isEmpty && callerFilter.isEmpty && hide.isEmpty && source.isEmpty }
+
     /// The options as they are typed.
     var text: String {
-        let all = [("-F", filter), ("-N", notrace), ("-C", callerFilter), ("-H", hide)]
+        let all = [("-F", filter), ("-N", notrace), ("-C", callerFilter), ("-H", hide), ("-L", source)]
         return CommandText.line(all.flatMap { option, patterns in patterns.flatMap { [option, $0] } })
+    }
+}
+
+extension NameOptions {
+    /// Adds the options to a filter; a bad pattern is bad usage.
+    func apply(to result: inout TreeFilter) throws {
+        result.only = try filter.map { try namePattern($0) }
+        result.without = try notrace.map { try namePattern($0) }
+        result.leadingTo = try callerFilter.map { try namePattern($0) }
+        result.hidden = try hide.map { try namePattern($0) }
+        result.places = try source.map { text in try usage { try PlacePattern(text) } }
     }
 }
 
@@ -42,5 +65,6 @@ extension FunctionOptions {
         without = names.notrace
         hidden = names.hide
         leadingTo = names.callerFilter
+        places = names.source
     }
 }
