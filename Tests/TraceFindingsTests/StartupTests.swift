@@ -142,7 +142,7 @@ import Testing
         #expect(plain.values.reduce(0, +) == without.values.reduce(0, +))
     }
 
-    /// Of several runs, an initialiser's time is its median, and one that was slow once is none that is slow.
+    /// Of several runs, an initializer's time is its median, and one that was slow once is none that is slow.
     @Test func initializersOfSeveralRuns() {
         func run(_ times: [(String, UInt64)], total: UInt64) -> Startup {
             let timeline = StartupTimeline(StartupTimeline.Moments(begin: 0), nil, origin: 0, end: total)

@@ -1,6 +1,6 @@
 internal import CTraceFormat
 
-/// What a process noted of its own start: its initialisers, each by itself, and its main function.
+/// What a process noted of its own start: its initializers, each by itself, and its main function.
 public struct RecordedStart: Sendable {
     /// What the main thread had done up to a moment.
     public struct Moment: Sendable, Equatable {
@@ -35,13 +35,13 @@ public struct RecordedStart: Sendable {
         }
     }
 
-    /// The runtime got ready to record, before any initialiser.
+    /// The runtime got ready to record, before any initializer.
     public internal(set) var preparation: Part?
     /// In the order in which they ran.
     public internal(set) var initializers: [Part] = []
     /// The runtime got out of the way; main was called when this ended. Nil: main was not reached, or not seen.
     public internal(set) var main: Part?
-    /// Arrays of initialisers that were not looked into, so that these are not known apart.
+    /// Arrays of initializers that were not looked into, so that these are not known apart.
     public internal(set) var skippedArrays = 0
 }
 

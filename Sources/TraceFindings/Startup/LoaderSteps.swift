@@ -22,7 +22,7 @@ public struct LoaderSteps {
 
     /// - Parameters:
     ///   - begin: when the first instruction ran.
-    ///   - limit: when the first initialiser ran.
+    ///   - limit: when the first initializer ran.
     public init(_ kernel: KernelStart, from begin: UInt64, to limit: UInt64) {
         var writable: [String: [Range<UInt64>]] = [:]
         /// Whether memory that was writable becomes read-only.

@@ -1,6 +1,6 @@
 /// All that is known of one start of a program.
 public struct Startup {
-    /// An initialiser that ran by itself.
+    /// An initializer that ran by itself.
     public struct Initializer: Sendable {
         /// Path of its module.
         public var module: String

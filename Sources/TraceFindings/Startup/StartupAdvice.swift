@@ -7,7 +7,7 @@ public struct StartupAdvice: Sendable {
         case manyLibraries([String])
         /// Nobody needs anything of a library.
         case unusedLibrary(String)
-        /// An initialiser, by its index.
+        /// An initializer, by its index.
         case initializer(Int)
         /// Short calls, made often, by all paths together.
         case frequent(function: UInt32, calls: UInt64)

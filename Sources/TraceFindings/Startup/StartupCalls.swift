@@ -7,7 +7,7 @@ public struct StartupCalls {
     /// All calls of a function by the same path.
     public struct Node: Sendable {
         public var function: UInt32
-        /// Index of the caller's node; -1: none, -2 and below: initialiser -2, -3 … of the process.
+        /// Index of the caller's node; -1: none, -2 and below: initializer -2, -3 … of the process.
         public var caller: Int32
         /// Index among the threads that were read.
         public var thread: Int
@@ -17,7 +17,7 @@ public struct StartupCalls {
         public var callees: UInt64 = 0
 
         public var own: UInt64 { total - min(callees, total) }
-        /// The initialiser that it is a call of, directly.
+        /// The initializer that it is a call of, directly.
         public var initializer: Int? { caller < -1 ? Int(-2 - caller) : nil }
     }
 
@@ -121,7 +121,7 @@ private struct StartupCallSink: CallSink {
 
     mutating func base(ofLane lane: UInt32) -> Int32 { -1 }
 
-    /// What a call without a caller is a call of: an initialiser that ran then, or nothing.
+    /// What a call without a caller is a call of: an initializer that ran then, or nothing.
     private func root(at moment: UInt64) -> Int32 {
         let next = initializers.partitioningIndex { $0.begin > moment }
         return next > 0 && moment < initializers[next - 1].end ? Int32(-1 - next) : -1

@@ -23,7 +23,7 @@ public struct StartupRuns {
     public let phases: [(parts: [StartupTimeline.Part], numbers: Numbers)]
     /// Indices of the runs: those that read most pages first, and of these the slowest.
     public let coldestFirst: [Int]
-    /// The initialisers of the run at ``median``, in the order in which they ran there, each with its median time over the runs
+    /// The initializers of the run at ``median``, in the order in which they ran there, each with its median time over the runs
     /// that it ran in.
     public let initializers: [Startup.Initializer]
     /// Index of a run whose total is the median.
@@ -57,7 +57,7 @@ public struct StartupRuns {
         }
     }
 
-    /// What an initialiser is called in every run: its place among those of its name, too.
+    /// What an initializer is called in every run: its place among those of its name, too.
     private struct Key: Hashable {
         var module: String
         var function: String

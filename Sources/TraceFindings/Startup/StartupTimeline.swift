@@ -13,11 +13,11 @@ public struct StartupTimeline: Sendable {
         case mapping
         /// The loader filled in addresses, among them those that functions of the libraries choose (IFUNC).
         case relocation
-        /// An initialiser ran; its index among those of the process's ``TraceFile/RecordedStart``.
+        /// An initializer ran; its index among those of the process's ``TraceFile/RecordedStart``.
         case initializer(Int)
         /// All of them, where they are not known one by one.
         case initializers
-        /// The loader and the C library went from one initialiser to the next, and to main.
+        /// The loader and the C library went from one initializer to the next, and to main.
         case between
         /// What the recording itself took.
         case recording

@@ -8,7 +8,7 @@ public enum RunMeasure: Hashable, Sendable {
     case allocations
     /// How long a phase of the start took, in ns.
     case phase(String)
-    /// How long an initialiser took, in ns: by its module's file name and its function.
+    /// How long an initializer took, in ns: by its module's file name and its function.
     case initializer(String)
 
     /// What histories call it, together with its ``name``.
@@ -85,7 +85,7 @@ public enum RunMeasure: Hashable, Sendable {
     /// Whether only starts that were recorded have it.
     public var isOfStart: Bool { [.phase, .initializer].contains(kind) }
 
-    /// The one of `all` that is meant: an initialiser may also be called by its function alone.
+    /// The one of `all` that is meant: an initializer may also be called by its function alone.
     ///
     /// - Throws: ``HistoryQuestionError`` when there is none, or when there are several.
     func found(among all: [RunMeasure]) throws(HistoryQuestionError) -> RunMeasure {

@@ -188,21 +188,21 @@ private struct StartupBuilder {
         var gaps: [String] = []
         if let refusal = kernel?.refusal {
             gaps.append(
-                "The kernel does not tell of the start, so its phases up to the first initialiser are one: \(refusal).")
+                "The kernel does not tell of the start, so its phases up to the first initializer are one: \(refusal).")
         }
         if kernel == nil {
             gaps.append(
-                "This was not recorded by record --startup: what came before the recorder's clock, the kernel's and the loader's part and initialisers are not known apart."
+                "This was not recorded by record --startup: what came before the recorder's clock, the kernel's and the loader's part and initializers are not known apart."
             )
         } else if notes == nil {
             let apart =
                 moments.main == nil
-                ? "initialisers and main are not known apart" : "initialisers are not known one by one"
+                ? "initializers and main are not known apart" : "initializers are not known one by one"
             gaps.append("The program does not take part in the recording, so \(apart).")
         }
         if let notes, notes.skippedArrays > 0 {
             gaps.append(
-                "\(notes.skippedArrays) arrays of initialisers could not be looked into; they count as time between initialisers."
+                "\(notes.skippedArrays) arrays of initializers could not be looked into; they count as time between initializers."
             )
         }
         if let kernel, kernel.lost > 0 {

@@ -28,7 +28,7 @@ struct StartupAdviceText {
             let initializer = startup.initializers[index]
             let place = initializer.file.map { " (\(PathText.name($0)))" } ?? ""
             return [
-                "\(gain): initialiser \(initializer.function)\(place) of \(PathText.name(initializer.module)): do its work when it is first needed"
+                "\(gain): initializer \(initializer.function)\(place) of \(PathText.name(initializer.module)): do its work when it is first needed"
             ] + tree(of: index)
         case .frequent(let function, let calls):
             let name = names.functions[function].name
@@ -56,7 +56,7 @@ struct StartupAdviceText {
         }
     }
 
-    /// What an initialiser called, longest first, two levels deep.
+    /// What an initializer called, longest first, two levels deep.
     private func tree(of initializer: Int) -> [String] {
         let nodes = startup.calls.nodes
         func callees(_ matches: (StartupCalls.Node) -> Bool) -> [Int] {

@@ -19,11 +19,15 @@ extension StartupReport {
         writer.write("</h1>\n" as StaticString)
         paragraph(summary(startup), nil, to: writer)
         if let reason = startup.incompleteness { paragraph("incomplete: \(reason)", "incomplete", to: writer) }
-        writer.write("<div class=\"scroll\">\n" as StaticString)
-        StartupWaterfall(startup, functions: shown.functions).write(to: writer)
-        writer.write("</div>\n" as StaticString)
+        if runs.count > 1 {
+            paragraph("Below is the run of the median, with initializers by their medians.", "soft", to: writer)
+        }
+        let waterfall = StartupWaterfall(startup, functions: shown.functions)
+        waterfall.write(.wide, to: writer)
+        waterfall.write(.narrow, to: writer)
         writePhases(startup, to: writer)
         writeInitializers(to: writer)
+        writeRuns(to: writer)
         writeAdvice(startup, to: writer)
         if let plan = options.plan {
             writer.write("<h2>Launch plan</h2>\n<pre>" as StaticString)
@@ -55,16 +59,23 @@ extension StartupReport {
     }
 
     /// A table whose first column is a name.
-    private func table(_ title: String, _ heads: [String], _ rows: [[String]], to writer: ByteWriter) {
+    ///
+    /// - Parameter spare: the columns that narrow screens have no room for.
+    private func table(
+        _ title: String, _ heads: [String], _ rows: [[String]], spare: Set<Int>, to writer: ByteWriter
+    ) {
+        func style(_ index: Int) -> String {
+            index == 0 ? " class=\"name\"" : spare.contains(index) ? " class=\"spare\"" : ""
+        }
         writer.write("<h2>\(title)</h2>\n<div class=\"scroll\"><table><thead><tr>")
         for (index, head) in heads.enumerated() {
-            writer.write(index == 0 ? "<th class=\"name\">\(head)</th>" : "<th>\(head)</th>")
+            writer.write("<th\(style(index))>\(head)</th>")
         }
         writer.write("</tr></thead><tbody>\n" as StaticString)
         for row in rows {
             writer.write("<tr>" as StaticString)
             for (index, cell) in row.enumerated() {
-                writer.write(index == 0 ? "<td class=\"name\">" : "<td>" as StaticString)
+                writer.write("<td\(style(index))>")
                 writer.write(markup: cell)
                 writer.write("</td>" as StaticString)
             }
@@ -83,7 +94,25 @@ extension StartupReport {
             ]
         }
         let heads = ["phase", "time", "running", "blocked", "runnable", "minor faults", "major faults"]
-        table("Phases", heads, rows, to: writer)
+        table("Phases", heads, rows, spare: [4, 5, 6], to: writer)
+    }
+
+    /// What the phases of all runs took, and each run.
+    private func writeRuns(to writer: ByteWriter) {
+        guard runs.count > 1 else { return }
+        let rows = numbersOfPhases.map { name, numbers in
+            [name] + [numbers.p50, numbers.p90, numbers.least, numbers.most, numbers.spread].map { String(time: $0) }
+        }
+        let heads = ["phase", "p50", "p90", "least", "most", "spread"]
+        table("Phases of \(runs.count) runs", heads, rows, spare: [3, 5], to: writer)
+        let list = statistics.coldestFirst.map { index in
+            let run = runs[index].startup
+            return [
+                "run \(index + 1)\(run.incompleteness == nil ? "" : ", incomplete")", String(time: run.total),
+                run.majorFaults.map { CountText.grouped($0) } ?? "?",
+            ]
+        }
+        table("Runs, coldest first", ["run", "time", "major faults"], list, spare: [], to: writer)
     }
 
     private func writeInitializers(to writer: ByteWriter) {
@@ -95,8 +124,8 @@ extension StartupReport {
                 CountText.grouped(initializer.minorFaults), CountText.grouped(initializer.majorFaults),
             ]
         }
-        let title = runs.count > 1 ? "Slowest initialisers, medians of \(runs.count) runs" : "Slowest initialisers"
-        table(title, ["initialiser", "time", "minor faults", "major faults"], rows, to: writer)
+        let title = runs.count > 1 ? "Slowest initializers, medians of \(runs.count) runs" : "Slowest initializers"
+        table(title, ["initializer", "time", "minor faults", "major faults"], rows, spare: [2, 3], to: writer)
     }
 
     private func writeAdvice(_ startup: Startup, to writer: ByteWriter) {

@@ -4,7 +4,7 @@ internal import TraceFindings
 internal import TraceText
 
 extension StartupReport {
-    /// Of several runs, the phases are those of the run whose total is the median, and the times of initialisers are
+    /// Of several runs, the phases are those of the run whose total is the median, and the times of initializers are
     /// medians over the runs.
     func writeJSON(to writer: ByteWriter) {
         let startup = shown.startup

@@ -8,7 +8,7 @@ public struct StartupReport: Report {
     public enum Format: String, CaseIterable, Sendable { case text, json, html }
 
     public struct Options {
-        /// Initialisers and pieces of advice that text shows, at most; nil: all.
+        /// Initializers and pieces of advice that text shows, at most; nil: all.
         public var limit: Int?
         /// What was started, for the page's title.
         public var title = "the program"
@@ -188,6 +188,12 @@ public struct StartupReport: Report {
         return "\(CountText.grouped(numbers.total)): \(text)"
     }
 
+    /// What all runs took in all, and in each phase.
+    var numbersOfPhases: [(name: String, numbers: StartupRuns.Numbers)] {
+        [("total", statistics.total)]
+            + statistics.phases.map { ($0.parts.map(\.name).joined(separator: " + "), $0.numbers) }
+    }
+
     private var runLines: [String] {
         guard runs.count > 1 else { return cold.map { ["", $0] } ?? [] }
         func line(_ name: String, _ numbers: StartupRuns.Numbers) -> String {
@@ -199,11 +205,10 @@ public struct StartupReport: Report {
         }
         let heads = ["p50", "p90", "least", "most", "spread"].map { String(repeating: " ", count: 11 - $0.count) + $0 }
         var lines = [
-            "", "\(runs.count) runs; above is the one of the median, with initialisers by their medians.",
+            "", "\(runs.count) runs; above is the one of the median, with initializers by their medians.",
             heading(heads.joined() + "  phase"),
         ]
-        lines.append(line("total", statistics.total))
-        lines += statistics.phases.map { line($0.parts.map(\.name).joined(separator: " + "), $0.numbers) }
+        lines += numbersOfPhases.map { line($0.name, $0.numbers) }
         lines += ["", "runs, coldest first:"]
         for index in statistics.coldestFirst {
             let run = runs[index].startup

@@ -18,7 +18,18 @@ struct StartupWaterfall {
         var bars: [Bar]
     }
 
-    private static let width = 1200.0, labels = 150.0, height = 22.0, gap = 4.0, top = 24.0
+    /// How wide the picture is, in px: of either, the page shows the one that fits.
+    enum Layout: String {
+        case wide, narrow
+
+        var width: Double { self == .wide ? 1200 : 368 }
+        /// Room for names of rows, at the left; a narrow picture has them above the rows.
+        var labels: Double { self == .wide ? 150 : 0 }
+        var above: Double { self == .wide ? 0 : 16 }
+        var ticks: UInt64 { self == .wide ? 6 : 3 }
+    }
+
+    private static let height = 22.0, gap = 4.0, top = 24.0
     private let timeline: StartupTimeline
     private let rows: [Row]
 
@@ -80,39 +91,39 @@ struct StartupWaterfall {
         }
     }
 
-    private func x(_ time: UInt64) -> Double {
+    private func x(_ time: UInt64, _ layout: Layout) -> Double {
         let share = timeline.total == 0 ? 0 : Double(time) / Double(timeline.total)
-        return StartupWaterfall.labels + share * (StartupWaterfall.width - StartupWaterfall.labels - 8)
+        return layout.labels + share * (layout.width - layout.labels - 8)
     }
 
     private func fixed(_ value: Double) -> String { CountText.fixed(value, 2) }
 
-    func write(to writer: ByteWriter) {
-        let rowHeight = StartupWaterfall.height + StartupWaterfall.gap
+    func write(_ layout: Layout, to writer: ByteWriter) {
+        let rowHeight = StartupWaterfall.height + StartupWaterfall.gap + layout.above
         let height = StartupWaterfall.top + Double(rows.count) * rowHeight + 4
         writer.write(
-            "<svg viewBox=\"0 0 \(Int(StartupWaterfall.width)) \(Int(height))\" role=\"img\" aria-label=\"Waterfall of the start\">\n"
+            "<svg class=\"\(layout.rawValue)\" viewBox=\"0 0 \(Int(layout.width)) \(Int(height))\" role=\"img\" aria-label=\"Waterfall of the start\">\n"
         )
-        writeRuler(height, to: writer)
+        writeRuler(layout, height, to: writer)
         for (index, row) in rows.enumerated() {
-            let y = StartupWaterfall.top + Double(index) * rowHeight
+            let begin = StartupWaterfall.top + Double(index) * rowHeight, y = begin + layout.above
             writer.write(
-                "<rect class=\"row\" x=\"\(fixed(StartupWaterfall.labels))\" y=\"\(fixed(y))\" width=\"\(fixed(StartupWaterfall.width - StartupWaterfall.labels - 8))\" height=\"\(fixed(StartupWaterfall.height))\"/>"
+                "<rect class=\"row\" x=\"\(fixed(layout.labels))\" y=\"\(fixed(y))\" width=\"\(fixed(layout.width - layout.labels - 8))\" height=\"\(fixed(StartupWaterfall.height))\"/>"
             )
-            writer.write("<text x=\"4\" y=\"\(fixed(y + 15))\">")
+            writer.write("<text x=\"4\" y=\"\(fixed(layout == .wide ? y + 15 : begin + 12))\">")
             writer.write(markup: row.name)
             writer.write("</text>\n" as StaticString)
-            for bar in row.bars { write(bar, y, to: writer) }
+            for bar in row.bars { write(bar, layout, y, to: writer) }
         }
         if let main = timeline.main {
-            let at = fixed(x(main - timeline.begin))
+            let at = fixed(x(main - timeline.begin, layout))
             writer.write("<line class=\"main\" x1=\"\(at)\" x2=\"\(at)\" y1=\"14\" y2=\"\(fixed(height))\"/>\n")
         }
         writer.write("</svg>\n" as StaticString)
     }
 
-    private func write(_ bar: Bar, _ y: Double, to writer: ByteWriter) {
-        let left = x(bar.begin), width = max(x(bar.end) - left, 0.75)
+    private func write(_ bar: Bar, _ layout: Layout, _ y: Double, to writer: ByteWriter) {
+        let left = x(bar.begin, layout), width = max(x(bar.end, layout) - left, 0.75)
         writer.write(
             "<rect class=\"part \(bar.style)\" x=\"\(fixed(left))\" y=\"\(fixed(y))\" width=\"\(fixed(width))\" height=\"\(fixed(StartupWaterfall.height))\"><title>"
         )
@@ -129,19 +140,25 @@ struct StartupWaterfall {
         writer.write("\n" as StaticString)
     }
 
-    /// Lines at round times, six at most.
-    private func writeRuler(_ height: Double, to writer: ByteWriter) {
+    /// Lines at round times.
+    private func writeRuler(_ layout: Layout, _ height: Double, to writer: ByteWriter) {
         var step: UInt64 = 1
         var factor = 0
-        while timeline.total / step > 6 {
+        while timeline.total / step > layout.ticks {
             step = factor % 3 == 1 ? step / 2 * 5 : step * 2
             factor += 1
         }
         var moment: UInt64 = 0
         while moment <= timeline.total, step > 0 {
-            let at = fixed(x(moment))
+            let at = fixed(x(moment, layout))
             writer.write("<line class=\"tick\" x1=\"\(at)\" x2=\"\(at)\" y1=\"16\" y2=\"\(fixed(height))\"/>")
-            writer.write("<text class=\"soft\" x=\"\(fixed(x(moment) + 3))\" y=\"12\">\(String(time: moment))</text>\n")
+            // A name at the right edge would be cut.
+            if x(moment, layout) + 55 <= layout.width {
+                writer.write(
+                    "<text class=\"soft\" x=\"\(fixed(x(moment, layout) + 3))\" y=\"12\">\(String(time: moment))</text>"
+                )
+            }
+            writer.write("\n" as StaticString)
             moment += step
         }
     }

@@ -3,7 +3,7 @@ internal import Glibc
 /// The name of a declaration, taken from what `swift_demangle` writes.
 struct SwiftDeclaration {
     var name: String
-    /// Whether it is an initialiser or deinitialiser that also allocates or frees the memory. It leads to the one that
+    /// Whether it is an initializer or deinitializer that also allocates or frees the memory. It leads to the one that
     /// was written.
     private(set) var isAllocation = false
 

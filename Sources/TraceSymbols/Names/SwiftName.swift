@@ -8,7 +8,7 @@ public struct SwiftName: Sendable, Equatable {
         case written
         /// A version of a written one with other parameters: specialised, or continued after a suspension.
         case variant
-        /// Leads to a written one: a protocol witness, a partial application, an allocating initialiser. The optimiser may
+        /// Leads to a written one: a protocol witness, a partial application, an allocating initializer. The optimiser may
         /// have put what it leads to into it.
         case thunk
         /// Part of how the language works: metadata accessors, value witnesses, outlined copies, reabstraction.

@@ -135,7 +135,7 @@ import Testing
         let advice = try #require(report.advice.first { $0.kind == "libraries" })
         #expect(advice.text.contains("7 libraries") && advice.text.contains("libstart1.so"))
         #expect(report.libraries.filter(\.unused).map { $0.path.split(separator: "/").last } == ["libstart7.so"])
-        // Each library's own initialiser is there by itself.
+        // Each library's own initializer is there by itself.
         #expect(report.initializers.filter { $0.function == "begin_part" }.count == 7)
         let fewer = try startup([try plain("launch.c", "launch-plain")])
         #expect(!fewer.advice.contains { $0.kind == "libraries" })
@@ -153,7 +153,7 @@ import Testing
             try Fathom.record(words, into: directory.file("s.fathom"), options: ["--quiet", "--startup"]).status == 0)
     }
 
-    /// A static program tells of its initialisers when the runtime is linked into it, and the kernel of main when not.
+    /// A static program tells of its initializers when the runtime is linked into it, and the kernel of main when not.
     @Test func staticPrograms() throws {
         let bare = try plain("launch.c", "launch-static", ["-static", "-no-pie"])
         let report = try startup([bare], stdout: "started\n")

@@ -170,7 +170,7 @@ struct Record: ParsableCommand {
 
     @Flag(
         help: """
-            Find out how the program starts: how long the kernel, the loader and each initialiser take until main is called, also of a \
+            Find out how the program starts: how long the kernel, the loader and each initializer take until main is called, also of a \
             program without hooks, for `fathom startup`.
             """)
     var startup = false

@@ -18,8 +18,8 @@ struct StartupCommand: ParsableCommand {
             fathom startup --plan-from <session> [-o <file>]
             """,
         discussion: """
-            From the moment in which the program was asked for: the kernel, the loader, each initialiser of every library by \
-            itself, and main up to the end point. The program needs no hooks; with hooks, what main and slow initialisers call is \
+            From the moment in which the program was asked for: the kernel, the loader, each initializer of every library by \
+            itself, and main up to the end point. The program needs no hooks; with hooks, what main and slow initializers call is \
             known, too. The program's own output comes before the report: -o writes that to a file.
             """,
         examples: [
@@ -58,7 +58,7 @@ struct StartupCommand: ParsableCommand {
     var session: String?
 
     @Option(
-        help: ArgumentHelp("Show so many initialisers and pieces of advice; 0 for all.", valueName: "rows"))
+        help: ArgumentHelp("Show so many initializers and pieces of advice; 0 for all.", valueName: "rows"))
     var limit = 10
 
     @Option(
