@@ -66,23 +66,35 @@ public struct TrendReport: Report {
             }
             writer.write(", \(HistoryText.chance(change.chance))\n")
         }
-        if trend.changes.isEmpty {
-            let few = trend.points.count < HistoryChanges.leastRuns
-            writer.write(
-                few
-                    ? "too few runs to tell a change from noise: \(HistoryChanges.leastRuns) are needed\n"
-                    : "no change that is beyond noise\n")
+        if let noChange { writer.write("\(noChange)\n") }
+    }
+
+    /// What is said where no change was found.
+    var noChange: String? {
+        guard trend.changes.isEmpty else { return nil }
+        if trend.points.isEmpty { return "no run has it" }
+        return trend.points.count < HistoryChanges.leastRuns
+            ? "too few runs to tell a change from noise: \(HistoryChanges.leastRuns) are needed"
+            : "no change that is beyond noise"
+    }
+
+    /// By group, by which part of it the percentile is greater than that of the group before.
+    var changesOfGroups: [Double?] {
+        trend.groups.indices.map { index in
+            guard index > 0 else { return nil }
+            let (before, after) = (trend.groups[index - 1].percentile, trend.groups[index].percentile)
+            return before == 0 ? 0 : (after - before) / abs(before)
         }
     }
 
     private func writeTable(to writer: ByteWriter) {
         var rows = [[trend.label ?? "", "runs", "median", percentile, "change"]]
-        var last: Double?
-        for group in trend.groups {
-            let change = last.map { HistoryText.percent($0 == 0 ? 0 : (group.percentile - $0) / abs($0)) } ?? ""
+        for (group, change) in zip(trend.groups, changesOfGroups) {
             rows.append(
-                [group.name, "\(group.points.count)", text(group.median), text(group.percentile), change])
-            last = group.percentile
+                [
+                    group.name, "\(group.points.count)", text(group.median), text(group.percentile),
+                    change.map(HistoryText.percent) ?? "",
+                ])
         }
         let widths = rows[0].indices.map { column in rows.map { $0[column].columns }.max()! }
         for (index, row) in rows.enumerated() where !writer.isClosed {

@@ -15,7 +15,7 @@ import Testing
     }
 
     /// The least contrast of a text to what is behind it, and of a control's border, by WCAG 2.2.
-    private static let contrasts = """
+    static let contrasts = """
         (() => {
             const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
             const rgba = colour => {
