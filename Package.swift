@@ -30,8 +30,8 @@ let runtimeFlags = [
 let flamePage =
     ["flame.html", "flame.css", "picture.js"]
     + [
-        "data", "words", "graph", "sums", "search", "colours", "labels", "painter", "states", "bands", "view", "ruler",
-        "tip", "address", "table", "sandwich", "panel", "pointer", "keys", "page",
+        "data", "words", "graph", "sums", "search", "colours", "labels", "painter", "states", "bands", "view",
+        "waiting", "ruler", "tip", "address", "table", "sandwich", "panel", "pointer", "keys", "page",
     ].map { "\($0).js" }
 
 let startupPage = ["startup.css"]

@@ -68,6 +68,25 @@ import TraceText
         try expectGolden("flame-chart-data.json") { $0.write(try data(graph)) }
     }
 
+    /// Of more stretches without a CPU than a page can hold, it has the longest, and says how many there were.
+    @Test func theChartIsBounded() throws {
+        let calls = CallTree(
+            of: session, resolver: FunctionResolver(tree.functions), filter: TreeFilter(), layout: FlameChart.layout)
+        var chart = FlameChart()
+        for thread in session.processes.flatMap(\.threads) { calls.walk(thread, &chart) }
+        func state(_ begin: UInt64, _ length: UInt64) -> FlameTimeline.State {
+            FlameTimeline.State(begin: 1_000_000 + begin, length: length, wantsCPU: false)
+        }
+        chart.add(to: 0, [state(0, 5), state(10, 20), state(40, 7), state(50, 7)])
+        chart.add(to: 1, [state(0, 7), state(10, 30)])
+        chart.keepLongestStates(6)
+        #expect(chart.statesLeftOut == nil)
+        chart.keepLongestStates(3)
+        #expect(try #require(chart.statesLeftOut) == (6, 7))
+        let graph = chart.graph(names: tree.functions, options: FlameGraph.Options())
+        #expect(graph.timeline?.bands.prefix(2).map { $0.states.map(\.length) } == [[20, 7], [30]])
+    }
+
     @Test func goldenDifference() throws {
         let builder = ComparisonBuilder()
         builder.add(tree, to: .before, program: nil, moment: 0)

@@ -21,6 +21,9 @@ import Testing
         }
         let (paper, counter) = (FlamePalette.paper(isDark: isDark), FlamePalette.counter(isDark: isDark))
         #expect(paper.contrast(to: ink) >= 4.5)
+        let waiting = FlamePalette.waiting(isDark: isDark)
+        for colour in [waiting.ground, waiting.lines] { #expect(colour.contrast(to: ink) >= 4.5, "\(colour.css)") }
+        #expect(waiting.ground.contrast(to: waiting.lines) >= 3)
         #expect(counter.contrast(to: ink) >= 4.5 && counter.contrast(to: paper) >= 3, "\(counter.css)")
     }
 

@@ -167,7 +167,7 @@ extension DiffReport {
         let total = comparison.whole.total
         let change = DiffReport.percent(total.sample.relativeChange)
         let times = [total.sample.before, total.sample.after].map { String(time: DiffReport.nanoseconds($0)) }
-        let start = "whole\(options.part.map { ", \($0) time" } ?? ""): \(times[0]) → \(times[1])  "
+        let start = "all\(options.part.map { ", \($0) time" } ?? ""): \(times[0]) → \(times[1])  "
         let noise =
             comparison.isRepeated
             ? " (\(DiffReport.interval(total.sample))), \(total.isBeyondNoise ? "beyond noise" : "within noise")" : ""

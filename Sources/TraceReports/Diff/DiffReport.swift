@@ -151,7 +151,7 @@ extension DiffReport {
             limit.metric == .calls ? self.number(number) + " calls" : String(time: nanoseconds(number))
         }
         let part = percent(sample.relativeChange)
-        let name = limit.isOfWhole ? "the whole" : comparison.functions[worst.function].name
+        let name = limit.isOfWhole ? "all" : comparison.functions[worst.function].name
         return "'\(limit.expression)' holds: \(name), \(amount(sample.before)) → \(amount(sample.after))"
             + (part.isEmpty ? "" : ", \(part)") + (rows.count > 1 ? ", and \(rows.count - 1) more" : "")
     }

@@ -37,5 +37,6 @@ extension FlameChart {
                     return state
                 })
         }
+        keepLongestStates(FlameChart.mostCalls)
     }
 }

@@ -21,6 +21,8 @@ public struct FlameChart: TreeVisitor {
     }
 
     private var stacks: [Stack] = []
+    /// How many stretches without a CPU there were, and the shortest in ns that is shown; nil when all are.
+    public private(set) var statesLeftOut: (of: Int, least: UInt64)?
     /// Those of all stacks, in one piece that the graph takes as it is.
     private var frames: [FlameGraph.Frame] = []
     private var thread: TracedThread?
@@ -65,6 +67,7 @@ public struct FlameChart: TreeVisitor {
             frames[stack.header].total = last - first
         }
         if !hasBands, !frames.isEmpty { frames.removeFirst() }
+        FlameGraph.divideWaits(&frames, suspended: names.suspended)
         let timeline = FlameTimeline(origin: origin, bands: hasBands ? bands(origin) : [])
         return FlameGraph(frames, total: total, timeline: timeline, names: names, options: options)
     }
@@ -108,6 +111,25 @@ public struct FlameChart: TreeVisitor {
         return bands
     }
 
+    /// Keeps so many of the longest stretches in which threads had no CPU, since browsers do not open pages that are much larger.
+    ///
+    /// - Complexity: O(n log n).
+    mutating func keepLongestStates(_ most: Int) {
+        var lengths = stacks.flatMap { $0.states.map(\.length) }
+        guard lengths.count > most else { return }
+        lengths.sort(by: >)
+        let least = lengths[most - 1]
+        var ties = most - lengths.prefix { $0 > least }.count
+        for index in stacks.indices {
+            stacks[index].states.removeAll { state in
+                guard state.length == least else { return state.length < least }
+                ties -= 1
+                return ties < 0
+            }
+        }
+        statesLeftOut = (lengths.count, least)
+    }
+
     /// The band of a thread's own stack; nil when it has none.
     func band(of thread: TracedThread) -> Int? {
         stacks.firstIndex { $0.lane == 0 && $0.thread.process === thread.process && $0.thread.tid == thread.tid }
@@ -147,7 +169,9 @@ public struct FlameChart: TreeVisitor {
         frames.append(
             FlameGraph.Frame(
                 function: call.function, depth: call.depth, calls: call.calls, start: call.start, total: call.total,
-                selfTime: call.selfTime))
+                selfTime: call.selfTime,
+                waiting: max(call.offCPU.map { $0.blocked &+ $0.runnable } ?? 0, call.suspended),
+                ownWaiting: call.hidden.time))  // until the graph is made
     }
 
     public mutating func show(_ event: TreeEvent) {

@@ -26,8 +26,9 @@ extension FlameGraph {
         let json = JSONWriter(writer, isEmbedded: true)
         json.object {
             json.field("inverted", options.isInverted)
-            json.field("colour", isDifferential ? "change" : options.colouring.rawValue)
+            json.field("colour", isDifferential ? "change" : colouring.rawValue)
             json.field("total", total)
+            if let wall { json.field("wall", wall) }
             if names.countsSamples { json.field("samples", true) }
             switch options.unit {
             case .time: break
@@ -73,6 +74,7 @@ extension FlameGraph {
                     json.value(number)
                 }
             }
+            writeWaits(json)
             if isDifferential { writeChanges(json) }
         }
     }
@@ -89,6 +91,8 @@ extension FlameGraph {
         let steps = FlamePalette.stepCount
         json.array("self", 0...steps) { json.value(pair(FlamePalette.colour(ownTime: $0, isDark: isDark))) }
         json.array("change", -steps...steps) { json.value(pair(FlamePalette.colour(change: $0, isDark: isDark))) }
+        let waiting = FlamePalette.waiting(isDark: isDark)
+        json.field("waiting", [waiting.ground.css, waiting.lines.css])
         json.field("plain", pair(FlamePalette.plain(isDark: isDark)))
         json.field("matched", pair(FlamePalette.matched(isDark: isDark)))
         json.field("counter", FlamePalette.counter(isDark: isDark).css)

@@ -36,24 +36,42 @@ extension FlameGraph {
         // Without a rectangle of its own, the picture is transparent where no browser shows it.
         writer.write("</style>\n<rect class=\"b\" width=\"1200\" height=\"\(height)\"/>\n")
         writer.write("<text x=\"4\" y=\"\(FlameGraph.rowHeight - 4)\">")
-        // Both totals of a differential graph have room behind the title.
-        let letters = Int((FlameGraph.width - 8) / FlameGraph.letter) - (totals == nil ? 0 : 32)
+        // Totals have room behind the title.
+        let letters = Int((FlameGraph.width - 8) / FlameGraph.letter) - 48
         writer.write(markup: FlameLabel.fitted(options.title, letters: letters))
         if let totals {
             writer.write(" · total " as StaticString)
             writer.write(time: totals.before)
             writer.write(" → " as StaticString)
             writer.write(time: totals.after)
+        } else if options.unit == .time {
+            if timeline == nil {
+                writer.write(" · total " as StaticString)
+                writer.write(time: total)
+            }
+            if let wall = timeline == nil ? wall : total {
+                writer.write(" · wall time " as StaticString)
+                writer.write(time: wall)
+            }
         }
         writer.write("</text>\n" as StaticString)
+        let stretches = hasWaits ? waitingStretches : [:]
+        if hasWaits { writer.write(FlameGraph.hatching) }
         let scale = FlameGraph.width / Double(max(total, 1))
+        // The first row is the title's.
+        func row(_ place: Int) -> Int { 1 + (options.isInverted ? rows - 1 - place : place) }
+        var band = -1
         for (frame, place) in zip(frames, places) {
-            // The first row is the title's.
-            write(frame, scale, row: 1 + (options.isInverted ? rows - 1 - place : place), writer)
-            guard let band = band(of: frame) else { continue }
+            band = self.band(of: frame) ?? band
+            write(frame, scale, row: row(place), writer)
+            if self.band(of: frame) == nil, let stretches = stretches[band] {
+                hatch(frame, stretches, scale, row: row(place), writer)
+            }
+            writeName(of: frame, scale, row: row(place), writer)
+            guard let band = self.band(of: frame) else { continue }
             let states = timeline?.bands[band].states ?? []
             let stateRow = place + 1
-            write(states, of: frame, scale, row: 1 + (options.isInverted ? rows - 1 - stateRow : stateRow), writer)
+            write(states, of: frame, scale, row: row(stateRow), writer)
             for (index, counter) in (timeline?.bands[band].counters ?? []).enumerated() {
                 let first = place + 1 + (states.isEmpty ? 0 : 1) + index * FlameTimeline.counterRows
                 let last = first + FlameTimeline.counterRows - 1
@@ -85,6 +103,11 @@ extension FlameGraph {
             writer.write(isDark ? "\n@media(prefers-color-scheme:dark){" : "text{pointer-events:none}" as StaticString)
             writer.write(".b{fill:\(paper.css)}text,.m{fill:\(ink.css)}")
             writer.write(".c{fill:\(FlamePalette.counter(isDark: isDark).css)}")
+            if hasWaits {
+                let waiting = FlamePalette.waiting(isDark: isDark)
+                writer.write(".wf{fill:\(waiting.ground.css)}.wl{fill:\(waiting.lines.css)}")
+                if !isDark { writer.write(".w{fill:url(#w);pointer-events:none}" as StaticString) }
+            }
             if timeline?.bands.contains(where: { !$0.states.isEmpty }) == true {
                 let colours = FlamePalette.states(isDark: isDark)
                 writer.write(".s0{fill:\(colours.running.css)}.s1{fill:\(colours.blocked.css)}")
@@ -107,14 +130,14 @@ extension FlameGraph {
         guard frame.function < numbers.count else { return "n" }
         if let change = changeStyle(of: frame) { return change }
         let number = Int(numbers[Int(frame.function)])
-        return groups[options.colouring].map { "g\($0.of[number])-\(shades[number])" } ?? "o\(ownTimeStep(frame))"
+        return groups[colouring].map { "g\($0.of[number])-\(shades[number])" } ?? "o\(ownTimeStep(frame))"
     }
 
     private func colour(of frame: Frame, isDark: Bool) -> FlameColour {
         guard frame.function < numbers.count else { return FlamePalette.plain(isDark: isDark) }
         if let before = changes[frame.place] { return FlamePalette.colour(change: before.step, isDark: isDark) }
         let number = Int(numbers[Int(frame.function)])
-        return groups[options.colouring].map {
+        return groups[colouring].map {
             FlamePalette.colour(group: $0.of[number], shade: shades[number], isDark: isDark)
         } ?? FlamePalette.colour(ownTime: ownTimeStep(frame), isDark: isDark)
     }
@@ -139,9 +162,18 @@ extension FlameGraph {
             write(share: frame.total, writer)
             writer.write(", self " as StaticString)
             write(share: frame.selfTime, writer)
+            writeWaiting(of: frame, to: writer)
             writeChange(of: frame, to: writer)
         }
         writer.write("</title></rect>\n" as StaticString)
+    }
+
+    private func writeName(of frame: Frame, _ scale: Double, row: Int, _ writer: ByteWriter) {
+        guard frame.function != FlameGraph.summed else { return }
+        let (x, width) = (Double(frame.start) * scale, max(Double(frame.total) * scale, FlameGraph.narrowest))
+        let top = row * FlameGraph.rowHeight + 4
+        let band = band(of: frame)
+        let name = band.flatMap { timeline?.bands[$0].name } ?? names[frame.function].name
         // The name of a thread stands at the left, however short the thread was there.
         let room = band == nil ? width : FlameGraph.width
         let letters = Int((room - 6) / FlameGraph.letter)

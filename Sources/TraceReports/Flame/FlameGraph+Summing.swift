@@ -30,18 +30,23 @@ extension FlameGraph {
             {
                 run?.total = max(open.total, end &- open.start)
                 run?.selfTime &+= frame.total
+                run?.waiting &+= frame.waiting
+                run?.ownWaiting &+= frame.waiting
                 run?.calls += 1
             } else {
                 close()
                 run = Frame(
                     function: FlameGraph.summed, depth: frame.depth, calls: 1, start: frame.start, total: frame.total,
-                    selfTime: frame.total)
+                    selfTime: frame.total, waiting: frame.waiting, ownWaiting: frame.waiting)
             }
         }
         close()
+        var options = options
+        options.colouring = colouring
         var graph = FlameGraph(kept, total: total, timeline: timeline, names: names, options: options)
         graph.totals = totals
         graph.changes = changes
+        graph.wall = wall
         return graph
     }
 }

@@ -4,7 +4,7 @@ internal import TraceFile
 /// A flame graph (B. Gregg, The Flame Graph, CACM 59(6), 2016), whose frames are call paths, as wide as their total
 /// time; or a flame chart, whose frames are calls, each where it was in time.
 public struct FlameGraph {
-    /// A rectangle of the graph. There may be as many as calls, so it takes 40 bytes and no more.
+    /// A rectangle of the graph. There may be a million, so it takes 56 bytes and no more.
     struct Frame {
         /// Id in the ``FunctionTable``, `summed`, or a `band(_:)`.
         var function: UInt32
@@ -17,6 +17,17 @@ public struct FlameGraph {
         var total: UInt64
         /// ns.
         var selfTime: UInt64
+        /// The part of `total` in which nothing ran: the thread was blocked or wanted a CPU, or the task was suspended. ns; 0 where
+        /// that is not known.
+        var waiting: UInt64 = 0
+        /// The part of `selfTime` in which nothing ran, ns.
+        var ownWaiting: UInt64 = 0
+
+        /// The part of `selfTime` in which it may have run, ns: what makes a frame hot.
+        var ownRunning: UInt64 { selfTime &- min(ownWaiting, selfTime) }
+
+        /// Whether it did little else: nearly all of it is its own waiting.
+        var isWait: Bool { ownWaiting >= total &- total / 20 }
 
         /// No other frame lies there.
         var place: Place { Place(depth: depth, start: start) }
@@ -40,7 +51,8 @@ public struct FlameGraph {
 
     public struct Options: Sendable {
         public var title = ""
-        public var colouring = Colouring.module
+        /// nil: modules, or what tells more where nearly all own time is in one module.
+        public var colouring: Colouring?
         /// Whether the root is at the bottom, instead of at the top.
         public var isInverted = false
         /// What widths are.
@@ -73,7 +85,7 @@ public struct FlameGraph {
     let groups: [Colouring: FlameGroups]
     /// By number: the function's shade of its group's colour.
     let shades: [Int]
-    /// The own time in ns, in increasing order, from which on a frame has steps 1, 2, ... of own time's colours.
+    /// The own time on a CPU in ns, in increasing order, from which on a frame has steps 1, 2, ... of own time's colours.
     let ownTimeSteps: [UInt64]
     /// What frames were before, in a differential flame graph.
     var changes: [Place: Before] = [:]
@@ -81,6 +93,11 @@ public struct FlameGraph {
     var totals: (before: UInt64, after: UInt64)?
     /// Width of the whole, in ns.
     let total: UInt64
+    /// What frames are coloured by.
+    let colouring: Colouring
+    /// From the beginning of the first call to the end of the last one, in ns; nil where that is not known. `total` is the sum over
+    /// all threads.
+    var wall: UInt64?
 
     /// The flame graph of call paths, a caller's callees side by side by the start of their first call.
     ///
@@ -90,6 +107,7 @@ public struct FlameGraph {
         /// By depth: where the next callee begins.
         var next: [UInt64] = [0]
         var index = 0
+        let waits = options.unit == .time ? FlameGraph.waits(of: tree) : []
         while index < tree.paths.count {
             let path = tree.paths[index]
             guard tree.isLong(index, least: options.minTotal), path.sums.total > 0 || options.unit == .time else {
@@ -101,12 +119,19 @@ public struct FlameGraph {
             frames.append(
                 Frame(
                     function: path.function, depth: path.depth, calls: path.sums.calls, start: next[depth],
-                    total: path.sums.total, selfTime: path.sums.selfTime))
+                    total: path.sums.total, selfTime: path.sums.selfTime, waiting: waits.isEmpty ? 0 : waits[index].all,
+                    ownWaiting: waits.isEmpty ? 0 : waits[index].own))
             next.append(next[depth])
             next[depth] &+= path.sums.total
             index += 1
         }
         self.init(frames, total: next[0], timeline: nil, names: tree.functions, options: options)
+        let roots = tree.paths.lazy.filter { $0.depth == 0 && $0.sums.lastEnd > 0 }.map(\.sums)
+        if options.unit == .time, let begin = roots.map(\.firstStart).min(), let end = roots.map(\.lastEnd).max(),
+            end > begin
+        {
+            wall = end - begin
+        }
     }
 
     /// - Parameters:
@@ -123,8 +148,8 @@ public struct FlameGraph {
                 functions.append(frame.function)
                 weights.append(0)
             }
-            weights[Int(numbers[Int(frame.function)])] &+= frame.selfTime
-            longest = max(longest, frame.selfTime)
+            weights[Int(numbers[Int(frame.function)])] &+= frame.ownRunning
+            longest = max(longest, frame.ownRunning)
         }
         let resolved = functions.map { names[$0] }
         func grouped(_ keys: [String]) -> FlameGroups { FlameGroups(keys, weights: weights) }
@@ -132,6 +157,7 @@ public struct FlameGraph {
             .module: grouped(resolved.map(FlameGroups.module)), .kind: grouped(resolved.map(FlameGroups.kind)),
             .file: grouped(FlameGroups.files(resolved)), .namespace: grouped(resolved.map(FlameGroups.namespace)),
         ]
+        colouring = options.colouring ?? FlameGraph.telling(groups)
         shades = resolved.map { FlamePalette.shade(of: $0.name) }
         // By the square root, or one long frame would leave all others pale.
         ownTimeSteps = (1...FlamePalette.stepCount).map { step in
@@ -163,5 +189,11 @@ public struct FlameGraph {
     }
 
     /// The step of own time's colours that a frame has.
-    func ownTimeStep(_ frame: Frame) -> Int { ownTimeSteps.count { $0 <= frame.selfTime } }
+    func ownTimeStep(_ frame: Frame) -> Int { ownTimeSteps.count { $0 <= frame.ownRunning } }
+
+    /// The first grouping of which no group has nearly all own time, since one colour tells nothing; else own time itself.
+    private static func telling(_ groups: [Colouring: FlameGroups]) -> Colouring {
+        let most = 0.75
+        return [.module, .file, .namespace].first { groups[$0].map { $0.greatestPart <= most } ?? false } ?? .self
+    }
 }

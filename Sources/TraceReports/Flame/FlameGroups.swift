@@ -6,6 +6,8 @@ struct FlameGroups {
     let names: [String]
     /// By number of the function: index in `names`.
     let of: [Int]
+    /// The part of all own time that the first group has, 0...1.
+    let greatestPart: Double
 
     /// - Parameters:
     ///   - keys: the name of each function's group.
@@ -15,6 +17,8 @@ struct FlameGroups {
         var sums: [String: UInt64] = [:]
         for (key, weight) in zip(keys, weights) { sums[key, default: 0] &+= weight }
         names = sums.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
+        let all = sums.values.reduce(0, &+)
+        greatestPart = all > 0 ? Double(names.first.flatMap { sums[$0] } ?? 0) / Double(all) : names.count > 1 ? 0 : 1
         let numbers = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
         of = keys.map { numbers[$0]! }
     }

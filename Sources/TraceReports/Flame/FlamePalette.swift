@@ -47,6 +47,11 @@ enum FlamePalette {
 
     /// The colour of frames that stand for no function.
     static func plain(isDark: Bool) -> FlameColour { FlameColour(isDark ? 0.5 : 0.92, 0.006, 270) }
+    /// The colours of what waits, which is hatched: grey, since nothing ran.
+    static func waiting(isDark: Bool) -> (ground: FlameColour, lines: FlameColour) {
+        let ground = FlameColour(isDark ? 0.278 : 0.93, 0.006, 270)
+        return (ground, isDark ? FlameColour(0.552, 0.006, 270) : ground.edge)
+    }
     /// The colour of frames that a search finds.
     static func matched(isDark: Bool) -> FlameColour { FlameColour(isDark ? 0.555 : 0.76, 0.19, 335) }
     /// The colour of a counter's values, behind text.

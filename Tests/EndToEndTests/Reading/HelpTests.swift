@@ -229,7 +229,7 @@ import Testing
         try writeProgram(into: "after/")
         let same = try shell("sh ./recipe", seconds: 300)
         #expect(same.status == 0, "\(same.stderr)")
-        #expect(same.stdout.contains("\nwhole: "))
+        #expect(same.stdout.contains("\nall: "))
 
         try writeProgram(into: "after/", Self.program.replacing("leaf(i)", with: "leaf(i), leaf(1)"))
         let grown = try shell("touch -d '1 hour' after/prog.c && sh ./recipe", seconds: 300)

@@ -265,7 +265,7 @@ import Testing
         let errors = lines.prefix { !$0.hasPrefix("paged:") }
         #expect(errors.first?.hasPrefix("fathom: error: none.fathom: No such file or directory") == true, "\(lines)")
         #expect(errors.contains { $0.hasPrefix("fathom: error: no function matches 'nothing'") }, "\(lines)")
-        #expect(lines.dropFirst(errors.count).first?.hasPrefix("paged:whole: ") == true, "\(lines)")
+        #expect(lines.dropFirst(errors.count).first?.hasPrefix("paged:all: ") == true, "\(lines)")
         #expect(lines.last?.hasPrefix("fathom: warning: compared one run with one") == true, "\(lines)")
     }
 

@@ -88,6 +88,36 @@ import Testing
         }
     }
 
+    /// A flame graph hatches what had no CPU, and tells as much of it as the report does.
+    @Test func graph() throws {
+        let recorded = try contended(.switches)
+        let rows = try #require(try recorded.json(["report"])["functions"] as? [[String: Any]])
+        let hold = try #require(rows.first { $0["name"] as? String == "hold" })
+        let reported = ["blocked_ns", "runnable_ns"].reduce(0.0) { $0 + ((hold[$1] as? Double) ?? 0) }
+        try #require(reported > 0)
+        let page = directory.file("graph.html")
+        #expect(try Fathom.run(["flame", "-o", page, recorded.session]).status == 0)
+        let found = try Browser.run(
+            page,
+            [
+                "still", "[...fn].reduce((sum, f, i) => sum + (names[f] === 'hold' ? data.waiting[i - 1] : 0), 0)",
+                "do setColouring('module')",
+                // The drawing has the hatching's ground where a call that waited is, which no group of functions has.
+                """
+                (i => { const ground = [1, 3, 5].map(at => parseInt(palette().waiting[0].slice(at, at + 2), 16)); \
+                const { x, y, width } = main.placeOf(i); \
+                const pixels = main.context.getImageData(x, y, width, rowHeight - 1).data; \
+                return ground.join() !== '' && [...pixels.keys()].some(at => at % 4 === 0 \
+                && ground.every((part, c) => pixels[at + c] === part)) })\
+                ([...waits.keys()].reduce((a, b) => waits[b] > waits[a] ? b : a))
+                """,
+                "element('legend').textContent.startsWith('waiting')", "key t", "wait functions.length > 0",
+                "element('heads').lastChild.textContent",
+            ])
+        #expect(abs(try #require(Double(found[0])) - reported) < 1, "\(found[0]) of \(reported)")
+        #expect(Array(found[1...]) == ["true", "true", #""Waiting""#])
+    }
+
     /// Threads that spin want a CPU for as long as the kernel says.
     @Test(.enabled(if: Privilege.seesSwitches, "the kernel tells nobody like us of context switches"))
     func spinning() throws {
@@ -107,7 +137,7 @@ import Testing
         _ = rename(recorded.session, other)
         let second = try contended(.switches)
         let text = try Fathom.run(["diff", "--time", "blocked", "--all", other, second.session])
-        #expect(text.status == 0 && text.stdout.contains("whole, blocked time: "), "\(text)")
+        #expect(text.status == 0 && text.stdout.contains("all, blocked time: "), "\(text)")
         let refused = try Fathom.run(["diff", "--time", "blocked", other, try plain()])
         #expect(refused.status == 2 && refused.stderr.contains("fathom record --blocked"), "\(refused.stderr)")
     }

@@ -11,7 +11,7 @@ function address() {
     }
     note('select', selected === zoomed ? null : selected);
     note('search', element('search').value);
-    note('panel', panel);
+    note('panel', panel === usualPanel() ? null : panel ?? 'none');
     note('filter', panel === 'table' ? element('filter').value : '');
     note('sort', panel === 'table' && sortKey !== 'self' ? sortKey : null);
     note('reversed', panel === 'table' && isSortReversed() ? 1 : null);
@@ -52,6 +52,6 @@ function recall() {
     if (parts.has('select')) select(whole(parts.get('select'), count));
     const bounds = /^(\d+)-(\d+)$/.exec(parts.get('range') ?? '');
     if (isChart) setRange(bounds && Number(bounds[1]), bounds && Number(bounds[2]));
-    setPanel(['table', 'sandwich'].includes(parts.get('panel')) ? parts.get('panel') : null);
+    setPanel(['table', 'sandwich'].includes(parts.get('panel')) ? parts.get('panel') : parts.has('panel') ? null : usualPanel());
     isRecalling = false;
 }

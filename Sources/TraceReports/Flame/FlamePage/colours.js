@@ -20,7 +20,7 @@ const colourings = {};
 for (const [each, groups] of Object.entries(data.groups)) colourings[each] = grouping(groups);
 colourings.self = {
     pair(graph, i) {
-        const steps = data.ownTimeSteps, own = graph.self[i];
+        const steps = data.ownTimeSteps, own = graph.self[i] - graph.waits[i]; // waiting is not hot
         let step = 0;
         while (step < steps.length && own >= steps[step]) step++;
         return palette().self[step];
@@ -37,11 +37,11 @@ if (data.changes) {
     };
 }
 const colouringNames = {
-    module: 'module', kind: 'kind', file: 'file', namespace: 'namespace', self: 'own time', change: 'change',
+    module: 'by module', kind: 'by language', file: 'by file', namespace: 'by namespace', self: 'by own time', change: 'by change',
 };
 let colouring = data.colour; // a key of `colourings`
 
-const pairOf = (graph, i) => graph.fn[i] < 0 ? palette().plain : colourings[colouring].pair(graph, i);
+const pairOf = (graph, i) => graph.fn[i] < 0 ? palette().plain : graph.fn[i] === data.suspended ? palette().waiting : colourings[colouring].pair(graph, i);
 
 /// A pair's fill as a picture has it: the bytes red, green, blue and opaque, the first one lowest.
 const bytes = pair => pair[2] ??= [5, 3, 1].reduce((sum, at) => sum << 8 | parseInt(pair[0].slice(at, at + 2), 16), 0xff) >>> 0;

@@ -6,6 +6,10 @@ const countedThings = data.samples ? 'samples' : 'calls'; // what `calls` counts
 const isChart = data.time !== undefined;
 const bands = isChart ? data.time.bands : []; // threads, where there are several
 for (const band of bands) band.states ??= [];
+const knowsWaits = data.waiting !== undefined; // the time that frame i waited, in all, is data.waiting[i - 1]
+// How long it took, in ns, whatever the sum over all threads is; undefined where that is not known.
+const wall = bands.length ? data.total : data.wall;
+const tellsWall = wall !== undefined && Math.abs(data.total - wall) > data.total / 100 || bands.length > 0;
 
 // What stands in place of a function, 0 and up: frames too narrow to show, of which `calls` is how many and `self` their total;
 // all that there is; and the rows that begin bands[0], bands[1], ..., which are firstBand, firstBand - 1, ...
@@ -35,8 +39,9 @@ function readGraph() {
         graph.left[i] = frames[at + 3];
         graph.total[i] = frames[at + 4];
         graph.self[i] = frames[at + 5];
+        if (data.ownWaiting) graph.waits[i] = data.ownWaiting[i - 1];
     }
-    data.frames = null; // the graph has them now
+    data.frames = data.ownWaiting = null; // the graph has them now
     giveRows(graph);
     return graph.link(level);
 }

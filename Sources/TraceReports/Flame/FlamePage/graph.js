@@ -1,10 +1,11 @@
-/// Frames in pre-order, so those below frame i are i + 1 ..< end[i]. Times are in ns; `left` is where a frame begins.
+/// Frames in pre-order, so those below frame i are i + 1 ..< end[i]. Times are in ns; `left` is where a frame begins, and `waits` the part
+/// of `self` in which nothing ran.
 class Graph {
     constructor(count) {
         this.count = count;
         this.rows = 1;
         for (const column of ['fn', 'row', 'parent', 'end']) this[column] = new Int32Array(count);
-        for (const column of ['calls', 'left', 'total', 'self']) this[column] = new Float64Array(count);
+        for (const column of ['calls', 'left', 'total', 'self', 'waits']) this[column] = new Float64Array(count);
     }
 
     /// Fills in `parent`, `end` and `byRow`, given how deep each frame is; all else must be there.

@@ -2,12 +2,13 @@
 /// Says what the colours stand for: of eight at most, as many as there is room for.
 function legend() {
     theme = themeNow();
-    const groups = [...stateLegend(), ...colourings[colouring].legend()], place = element('legend');
+    const groups = [...stateLegend(), ...waitLegend(), ...colourings[colouring].legend()], place = element('legend');
     const nodes = groups.slice(0, 8).map(([[fill, edge], text]) => {
         const item = make('span'), mark = make('i');
-        mark.style.background = fill;
+        mark.style.background = text === 'waiting' ? `repeating-linear-gradient(135deg, ${fill} 0 2px, ${edge} 2px 3px)` : fill;
         mark.style.borderColor = edge;
-        item.append(mark, middle(text, 40));
+        item.title = text;
+        item.append(mark, middle(colouring === 'file' ? text.slice(text.lastIndexOf('/') + 1) : text, 40));
         return item;
     });
     const show = () => {
@@ -33,6 +34,7 @@ function repaint() {
 function begin() {
     element('title').textContent = element('title').title = document.title;
     element('sum').textContent = summary();
+    if (tellsWall) element('sum').title = 'total: the sum over all threads; wall time: from the first call to the end of the last';
     for (const key of Object.keys(colourings)) {
         const option = make('option', colouringNames[key]);
         option.value = key;
@@ -47,12 +49,16 @@ function begin() {
     tell(0);
     main.draw();
     recall();
+    tellTurned();
     if (main.isTurned && !location.hash) { view.scrollTop = view.scrollHeight; main.draw(); }
     canvas.focus({ preventScroll: true });
 }
 
 function summary() {
-    if (!data.changes) return `total ${time(everything())}${bands.length ? ` in ${counted(bands.length, 'thread')}` : ''}`;
+    if (!data.changes) {
+        const sum = `total ${time(everything())}${bands.length ? ` in ${counted(bands.length, 'thread')}` : ''}`;
+        return !tellsWall ? sum : `${sum} · wall time ${time(wall)}`;
+    }
     const [before, after] = data.changes.totals;
     return `total ${time(before)} → ${time(after)} (${changeInPercent(before, after)})`;
 }
@@ -97,4 +103,5 @@ addEventListener('beforeprint', () => setPrinting(true));
 addEventListener('afterprint', () => setPrinting(false));
 
 findBands();
+findWaits();
 begin();

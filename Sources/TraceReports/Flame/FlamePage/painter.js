@@ -71,6 +71,7 @@ class Painter {
         this.pending = 0;
         if (!this.graph || this.view.clientWidth === 0) return;
         this.fit();
+        if (this === main) waitColumns.clear();
         this.context.clearRect(0, 0, this.width, this.height);
         const edges = [this.rowAt(0), this.rowAt(this.height)];
         const first = Math.max(Math.min(...edges), 0), last = Math.min(Math.max(...edges), this.graph.rows - 1);
@@ -108,6 +109,7 @@ class Painter {
         const { starts, items, begins } = rows, { total, fn } = this.graph, columns = pixels.length;
         const { start } = this.shown, scale = this.width / this.shown.span, fine = columns / this.shown.span;
         const y = this.rowTop(r), limit = starts[r + 1], isMarking = rows === this.marked;
+        this.waiting = this === main ? waitingInRow(r) : undefined; // by column of the view
         let hasNarrow = false;
         for (let at = rows.first(r, start); at < limit;) {
             const i = items[at], from = begins[at] - start;
@@ -119,7 +121,8 @@ class Painter {
                 continue;
             }
             const column = Math.max(Math.floor(from * fine), 0);
-            pixels[column] = bytes(isMarking ? palette().matched : pairOf(this.graph, i));
+            const isWaiting = this.waiting?.[Math.floor(column / this.ratio)];
+            pixels[column] = bytes(isMarking ? palette().matched : isWaiting ? palette().waiting : pairOf(this.graph, i));
             hasNarrow = true;
             let beyond = rows.seek(r, at, start + (column + 1) / fine);
             // The last that begins in the column may reach far beyond it.
@@ -141,6 +144,7 @@ class Painter {
         }
         context.fillStyle = pair[0];
         context.fillRect(x, y, width > 3 ? seen - border : seen, rowHeight - border);
+        if (this.waiting && !isMatch) hatch(context, this.waiting, x, width > 3 ? seen - border : seen, y);
         if (seen < 24) return;
         const label = fitted(context, graph.label(i), seen - 9);
         if (!label) return;

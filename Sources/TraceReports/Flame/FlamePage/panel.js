@@ -1,6 +1,9 @@
 // What is beside the graph: the table, the sandwich view, or nothing.
 let panel = null, filling = 0;
 
+/// What is open where nobody chose: the table, where there is room for it.
+const usualPanel = () => innerWidth >= 1600 ? 'table' : null;
+
 function setPanel(which) {
     panel = which;
     element('panel').hidden = which === null;

@@ -3,9 +3,9 @@
 /// Calls, total and self time of every function, by its number, over the frames first ..< limit. In a chart, of calls only what
 /// is within from ..< to. A call within one of the same function adds nothing to its total.
 function sums({ first, limit, from = -Infinity, to = Infinity }) {
-    const { fn, end, calls, left, total, self, parent } = graph, size = names.length;
+    const { fn, end, calls, left, total, self, waits, parent } = graph, size = names.length;
     const found = {
-        calls: new Float64Array(size), total: new Float64Array(size), self: new Float64Array(size),
+        calls: new Float64Array(size), total: new Float64Array(size), self: new Float64Array(size), waits: new Float64Array(size),
         before: new Float64Array(size), narrow: 0,
     };
     const inside = new Int32Array(size), open = []; // by function, how many calls are open; and which those are
@@ -19,6 +19,7 @@ function sums({ first, limit, from = -Infinity, to = Infinity }) {
             found.calls[f] += calls[i];
             if (inside[f] === 0) found.total[f] += length;
             found.self[f] += isCut ? length : self[i];
+            found.waits[f] += waits[i];
             if (data.changes) found.before[f] += change(i).self;
             inside[f]++;
             open.push(i);
@@ -39,7 +40,7 @@ function change(i) {
 /// Paths from one function on, merged.
 class Paths {
     constructor(f) {
-        for (const column of ['fn', 'calls', 'total', 'self', 'callees']) this[column] = [];
+        for (const column of ['fn', 'calls', 'total', 'self', 'waits', 'callees']) this[column] = [];
         this.known = new Map();
         this.add(f);
     }
@@ -49,25 +50,27 @@ class Paths {
         this.calls.push(0);
         this.total.push(0);
         this.self.push(0);
+        this.waits.push(0);
         return this.fn.push(f) - 1;
     }
 
     /// The path that goes on from another by a function, with these sums added.
-    step(path, f, calls, total, self) {
+    step(path, f, calls, total, self, waits) {
         const key = path * (names.length - firstBand + bands.length) + f - firstBand + bands.length;
         let next = this.known.get(key);
         if (next === undefined) {
             this.known.set(key, next = this.add(f));
             this.callees[path].push(next);
         }
-        this.sum(next, calls, total, self);
+        this.sum(next, calls, total, self, waits);
         return next;
     }
 
-    sum(path, calls, total, self) {
+    sum(path, calls, total, self, waits) {
         this.calls[path] += calls;
         this.total[path] += total;
         this.self[path] += self;
+        this.waits[path] += waits;
     }
 
     /// The paths as frames, the longest first.
@@ -75,7 +78,7 @@ class Paths {
         const result = new Graph(this.fn.length), open = [[0, 0, 0]];
         for (let i = 0; open.length; i++) {
             const [path, depth, start] = open.pop();
-            for (const column of ['fn', 'calls', 'total', 'self']) result[column][i] = this[column][path];
+            for (const column of ['fn', 'calls', 'total', 'self', 'waits']) result[column][i] = this[column][path];
             result.row[i] = depth;
             result.left[i] = start;
             result.rows = Math.max(result.rows, depth + 1);
@@ -90,18 +93,18 @@ class Paths {
 /// All calls of a function: what led to them, and what they led to. A call within another of the function is below that one;
 /// the function itself has the calls and own time of both.
 function sandwich(f) {
-    const { count, fn, level, parent, end, calls, total, self } = graph;
+    const { count, fn, level, parent, end, calls, total, self, waits } = graph;
     const callers = new Paths(f), callees = new Paths(f), path = [];
     for (let i = 1; i < count;) {
         if (fn[i] !== f) { i++; continue; }
-        callers.sum(0, calls[i], total[i], self[i]);
-        for (let at = 0, j = parent[i]; j > 0; j = parent[j]) at = callers.step(at, fn[j], calls[i], total[i], 0);
-        callees.sum(0, calls[i], total[i], self[i]);
+        callers.sum(0, calls[i], total[i], self[i], waits[i]);
+        for (let at = 0, j = parent[i]; j > 0; j = parent[j]) at = callers.step(at, fn[j], calls[i], total[i], 0, 0);
+        callees.sum(0, calls[i], total[i], self[i], waits[i]);
         path[0] = 0;
         for (let j = i + 1; j < end[i]; j++) {
             const depth = level[j] - level[i];
-            path[depth] = callees.step(path[depth - 1], fn[j], calls[j], total[j], self[j]);
-            if (fn[j] === f) for (const paths of [callers, callees]) paths.sum(0, calls[j], 0, self[j]);
+            path[depth] = callees.step(path[depth - 1], fn[j], calls[j], total[j], self[j], waits[j]);
+            if (fn[j] === f) for (const paths of [callers, callees]) paths.sum(0, calls[j], 0, self[j], waits[j]);
         }
         i = end[i];
     }

@@ -1,9 +1,13 @@
 // The functions as a table to sort and filter. Only the lines in view are there.
 const lineHeight = 24; // px
 const columnsOfTable = [
-    { key: 'name', title: 'Function' }, { key: 'calls', title: data.samples ? 'Samples' : 'Calls' }, { key: 'total', title: 'Total' },
-    { key: 'self', title: 'Self' },
+    { key: 'name', title: 'Function' }, { key: 'place', title: 'Place', hint: 'where it is defined' },
+    { key: 'calls', title: data.samples ? 'Samples' : 'Calls' },
+    { key: 'total', title: 'Total', hint: 'with what it called' }, { key: 'totalShare', title: '%', hint: 'total, of all' },
+    { key: 'self', title: 'Self', hint: 'without what it called' }, { key: 'selfShare', title: '%', hint: 'self, of all' },
 ];
+const sortKeys = ['name', 'calls', 'total', 'self', 'change', 'waits'];
+if (knowsWaits && !isChart) columnsOfTable.push({ key: 'waits', title: 'Waiting', hint: 'of self: a thread was blocked or wanted a CPU, or a task was suspended' });
 if (data.changes) columnsOfTable.push({ key: 'change', title: 'Change', hint: 'of self time' });
 let sortKey = 'self', isRising = false;
 let functions = []; // those of the table, in its order
@@ -46,7 +50,7 @@ function sortFunctions() {
 
 /// Sorts by a column: names from A, numbers from the greatest; or the other way round.
 function sortBy(key, isReversed) {
-    if (!columnsOfTable.some(column => column.key === key)) return;
+    if (!sortKeys.includes(key) || !columnsOfTable.some(column => column.key === key)) return;
     isRising = isReversed !== (key === 'name');
     sortKey = key;
     if (panel === 'table') { sortFunctions(); showLines(); }
@@ -69,28 +73,38 @@ function showLines() {
     element('table').setAttribute('aria-rowcount', functions.length + 1);
     const most = found.total.reduce((most, each) => Math.max(most, each), 1);
     const focus = body.contains(document.activeElement) ? document.activeElement.dataset.f : null;
+    const letters = lettersOfNames();
     const lines = functions.slice(first, last).map((f, at) => {
         const line = make('tr');
         line.tabIndex = 0;
         line.dataset.f = f;
         line.setAttribute('aria-rowindex', first + at + 2);
         line.setAttribute('aria-selected', f === fn[selected]);
-        // In full, as two names may differ only in what their labels leave out. There is no room for more letters than these.
-        const label = make('th', middle(names[f], 1000));
+        // With arguments of templates, in which alone two names may differ.
+        const label = make('th', middle(names[f], letters));
         label.scope = 'row';
         label.title = [names[f], placeIn(f)].filter(part => part).join('\n');
-        line.append(label, make('td', number(found.calls[f])));
+        const place = make('td', placeIn(f).slice(placeIn(f).lastIndexOf('/') + 1), 'place');
+        place.title = placeIn(f);
+        line.append(label, place, make('td', number(found.calls[f]), 'calls'));
         for (const key of ['total', 'self']) {
-            const cell = make('td', time(found[key][f]));
-            cell.title = percent(found[key][f], everything());
+            const cell = make('td', time(found[key][f])), share = percent(found[key][f], everything());
+            cell.title = share;
             cell.style.backgroundSize = `${Math.min(100 * found[key][f] / most, 100)}% 100%`;
-            line.append(cell);
+            line.append(cell, make('td', share, key === 'self' ? 'share self' : 'share'));
         }
+        if (knowsWaits && !isChart) line.append(make('td', found.waits[f] > 0 ? time(found.waits[f]) : ''));
         if (data.changes) line.append(make('td', signed(found.change[f])));
         return line;
     });
     body.replaceChildren(room(first), ...lines, room(functions.length - last));
     if (focus !== null) body.querySelector(`[data-f="${focus}"]`)?.focus({ preventScroll: true });
+}
+
+/// How many letters of a name the table's first column has room for, at least so many that two names can be told apart.
+function lettersOfNames() {
+    const room = element('heads').firstChild.clientWidth - 20; // px, without the cell's padding
+    return Math.max(Math.floor(room / letterWidth(main.context, '0')), 8);
 }
 
 /// Selects the widest frame of a function, of what is zoomed to if there is one.
@@ -112,8 +126,9 @@ for (const { key, title, hint } of columnsOfTable) {
     head.dataset.key = key;
     head.scope = 'col';
     if (hint) head.title = hint;
+    head.className = key === 'place' || key === 'calls' ? key : key === 'totalShare' ? 'share' : key === 'selfShare' ? 'share self' : '';
     button.onclick = () => sortBy(key, key === sortKey && !isSortReversed());
-    head.append(button);
+    head.append(sortKeys.includes(key) ? button : title);
     element('heads').append(head);
 }
 element('lines').addEventListener('scroll', showLines);

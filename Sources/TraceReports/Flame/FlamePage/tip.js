@@ -5,7 +5,7 @@ let pointed = null; // the frame under the pointer
 function facts(each, i) {
     const f = each.fn[i], share = part => `${time(part)} (${percent(part, everything())})`;
     if (f === whole) {
-        if (!data.changes) return [['total', time(everything())]];
+        if (!data.changes) return [['total', time(everything())], ...!tellsWall ? [] : [['wall time', time(wall)]]];
         const [before, after] = data.changes.totals;
         return [['total', time(after)], ['before', time(before)], ['change', signed(after - before)]];
     }
@@ -13,6 +13,9 @@ function facts(each, i) {
     if (f === summed) return [['total', share(each === graph ? each.self[i] : each.total[i])]];
     const told = [[countedThings, number(each.calls[i])], ['total', share(each.total[i])]];
     if (each !== callersView.graph || i === 0) told.push(['self', share(each.self[i])]);
+    if (each === graph && knowsWaits && data.waiting[i - 1] > 0) {
+        told.push(['waiting', `${time(data.waiting[i - 1])} (${percent(data.waiting[i - 1], each.total[i])} of it)`]);
+    }
     if (each !== graph) return i === 0 ? told : [...told, ['of the function', percent(each.total[i], each.total[0])]];
     if (data.changes) {
         const was = change(i);

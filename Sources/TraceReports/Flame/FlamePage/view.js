@@ -1,6 +1,6 @@
 // What is shown of the graph.
 const graph = readGraph();
-const { count, fn, row, parent, end, calls, left, total, self } = graph;
+const { count, fn, row, parent, end, calls, left, total, self, waits } = graph;
 const main = new Painter(element('view'), {
     id: 'canvas', isTurned: data.inverted,
     label: `Flame ${isChart ? 'chart' : 'graph'}. Arrow keys move, Enter zooms in, Backspace zooms out, slash searches, `
@@ -158,11 +158,15 @@ function outlineForReaders() {
     canvas.replaceChildren(table);
 }
 
+/// The button says what it does next.
+const tellTurned = () => { element('turn').textContent = main.isTurned ? 'Root on top' : 'Root at bottom'; };
+
 function turn() {
     main.isTurned = !main.isTurned;
     hideTip();
     main.fit();
     view.scrollTop = main.isTurned ? view.scrollHeight : 0;
     main.draw();
+    tellTurned();
     remember();
 }

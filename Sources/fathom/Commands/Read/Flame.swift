@@ -54,8 +54,11 @@ struct Flame: ParsableCommand {
     }
 
     @Option(
-        help: "Colour frames by module, kind (the language they are written in), file, namespace, or self (own time).")
-    var colour = FlameGraph.Colouring.module
+        help: """
+            Colour frames by module, kind (the language they are written in), file, namespace, or self (own time); by default \
+            by module, or by what tells more where one module has nearly all own time.
+            """)
+    var colour: FlameGraph.Colouring?
 
     @Option(
         help: ArgumentHelp(
@@ -155,7 +158,7 @@ struct Flame: ParsableCommand {
         let calls = CallsQuery(aggregate.query, of: threads, layout: FlameChart.layout, most: FlameChart.mostCalls)
         var chart = FlameChart(calls: calls.callCount)
         calls.walk(&chart)
-        if aggregate.session.description?.waitSources != nil {
+        if aggregate.session.description?.waitSources != nil || aggregate.session.splitsTimes {
             chart.show(aggregate.query.waits(of: threads.filter { $0.task == nil && !$0.isJoined }))
         }
         var options = options(aggregate)
@@ -166,6 +169,12 @@ struct Flame: ParsableCommand {
             Diagnostics.warn(
                 "the chart shows \(shown), from \(String(time: least)) on; --from and --to draw a shorter stretch whole"
             )
+        }
+        if let (all, least) = chart.statesLeftOut {
+            let shown =
+                "the \(CountText.grouped(UInt64(FlameChart.mostCalls))) longest of \(CountText.grouped(UInt64(all))) stretches without a CPU"
+            options.title += " · \(shown)"
+            Diagnostics.warn("the chart shows \(shown), from \(String(time: least)) on")
         }
         return chart.graph(names: aggregate.functions, options: options)
     }
