@@ -54,7 +54,13 @@ import Testing
             fathom tree -D 99999999999 prog.fathom
                 -D 99999999999: too large a number
             fathom sample prog
-                <pid> prog: not a whole number
+                'prog' is not the id of a process; a program to start comes after --: fathom sample -- prog
+            fathom sample
+                name what to sample: fathom sample -- CMD ARGS..., or the id of a process
+            fathom flame prog.fathom --open -o -
+                --open is for a file, not for standard output
+            fathom history list h.db --history g.db
+                the history is named twice: h.db, and --history g.db
             fathom history show one
                 <run> one: not a whole number
             fathom tree --limit=-1 prog.fathom
