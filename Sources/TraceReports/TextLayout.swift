@@ -35,6 +35,9 @@ public struct TextLayout: Sendable {
     /// Names get this many columns before numbers do.
     static let leastName = 24
 
+    /// Names get this many columns before any number but one does.
+    static let shortestName = 12
+
     /// Those of a table's `columns` that leave room for names behind them.
     ///
     /// - Parameters:
@@ -80,6 +83,16 @@ public struct TextLayout: Sendable {
         let room = width - columns - name.columns
         if let tail = tails.first(where: { $0.columns <= room }) { return (name, tail) }
         return (name.shortened(to: max(width - columns, 1)), "")
+    }
+
+    /// The form in which all of these have room behind `columns` that are taken, of those which follow names, the fullest first: its index.
+    /// Names that leave no room for any form do not matter.
+    func commonForm(of rows: some Sequence<(name: String, forms: [String])>, behind columns: Int) -> Int {
+        guard let width else { return 0 }
+        return rows.compactMap { name, forms in
+            let room = width - columns - name.columns
+            return forms.firstIndex { $0.columns <= room }
+        }.max() ?? 0
     }
 
     /// Words and a call path behind them, with room behind `columns` that are taken. The path may lack its middle. Where that

@@ -1,5 +1,5 @@
 public import TraceAnalysis
-internal import TraceText
+public import TraceText
 
 /// A screen on which the user looks through what was recorded, by keys. It knows no terminal: keys go in, and lines come
 /// out.

@@ -1,5 +1,6 @@
 import TestSupport
 import TraceFile
+import TraceText
 
 @testable import TraceAnalysis
 @testable import TraceScreen

@@ -29,7 +29,14 @@ public struct GraphText {
         static let barWidth = 10
 
         var heading: String { self == .bar ? "" : rawValue }
-        var width: Int { self == .percent ? 8 : 11 }
+        var width: Int {
+            switch self {
+            case .percent: 8
+            // 999,999,999
+            case .calls: 12
+            default: 11
+            }
+        }
     }
 
     private let writer: ByteWriter
@@ -51,7 +58,10 @@ public struct GraphText {
         self.options = options
         // A tree's names stand far to the right. A tenth of the screen tells a share as well as ten tenths.
         let known: [Column] = options.keepsTimes ? Column.all : [.calls]
-        columns = options.layout.chosen(of: known, dropping: [.bar, .calls], names: .max) { $0.width }
+        let kept = options.layout.chosen(of: known, dropping: [.bar, .calls], names: .max) { $0.width }
+        columns = options.layout.chosen(of: kept, dropping: [.self, .total], names: TextLayout.shortestName) {
+            $0.width
+        }
         nameColumn = columns.reduce(2) { $0 + $1.width }
         indentedLevels = options.layout.indentedLevels(behind: nameColumn)
     }
@@ -146,7 +156,7 @@ public struct GraphText {
                 writer.write(in: layout.waiting(offCPU, in: sums.selfTime) ?? layout.heat(running, of: whole)) {
                     writer.write(time: sums.selfTime, width: column.width)
                 }
-            case .calls: writer.write(decimal: sums.calls, width: column.width)
+            case .calls: writer.write(grouped: sums.calls, width: column.width)
             }
         }
         let indentation = indentation(depth)
@@ -185,7 +195,7 @@ public struct GraphText {
         if level.foldedPaths > 0 {
             writeSum(depth) { writer in
                 writer.write("… " as StaticString)
-                writer.write(decimal: UInt64(level.foldedPaths))
+                writer.write(grouped: UInt64(level.foldedPaths))
                 writer.write(" more, " as StaticString)
                 writer.write(level.folded)
             }

@@ -61,7 +61,7 @@ public struct HistoryRunReport: Report {
         writer.write("\n       calls       total        self  function\n" as StaticString)
         let shown = functions
         for function in shown.prefix(limit) where !writer.isClosed {
-            writer.write(decimal: function.sums.calls, width: 12)
+            writer.write(grouped: function.sums.calls, width: 12)
             writer.write(time: function.sums.total, width: 12)
             writer.write(time: function.sums.selfTime, width: 12)
             writer.write("  \(layout.fit(function.identity.name, behind: 38).name)\n")

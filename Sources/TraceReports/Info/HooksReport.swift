@@ -28,7 +28,7 @@ public struct HooksReport: Report {
     ///   - path: of the program or library.
     ///   - includesLibraries: whether libraries are linked into it, and their functions counted.
     public static func summary(path: String, hooked: Int, of count: Int, includesLibraries: Bool) -> String {
-        "\(hooked) of \(count) functions of \(PathText.name(path))"
+        "\(CountText.grouped(UInt64(hooked))) of \(CountText.grouped(UInt64(count))) functions of \(PathText.name(path))"
             + "\(includesLibraries ? ", and of the libraries linked into it," : "") have hooks"
     }
 

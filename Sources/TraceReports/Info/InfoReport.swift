@@ -177,7 +177,10 @@ public struct InfoReport {
         if session.lostCalls > 0 {
             row("lost", count(session.lostCalls, "call") + " not recorded: \(session.losses.reason)", .red)
         }
-        row("processes", "\(session.processes.count), threads \(totals.threads)")
+        row(
+            "processes",
+            "\(CountText.grouped(UInt64(session.processes.count))), threads \(CountText.grouped(UInt64(totals.threads)))"
+        )
         writeMissed()
         for process in session.processes { writeText(process) }
         let damage = findDamage()

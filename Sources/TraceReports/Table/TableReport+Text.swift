@@ -13,12 +13,15 @@ extension TableReport {
         let isAsked = layout.isColoured || samplePeriod != nil || split.isKnown
         let selfTimes = isAsked ? allRows.selfTimes : (whole: 0, blocked: 0)
         let columns = textColumns(showsWaits: split.tellsWaits(selfTimes.blocked, in: selfTimes.whole))
+        let callsWidth = self.callsWidth
         let nameColumn =
-            columns.count * TableReport.columnWidth + (samplePeriod != nil && keepsTimes ? TableReport.errorWidth : 0)
+            columns.reduce(0) { $0 + ($1 == .calls ? callsWidth : TableReport.columnWidth) }
+            + (samplePeriod != nil && keepsTimes ? TableReport.errorWidth : 0)
             + 2
         let whole = selfTimes.whole
         writer.write(in: layout.style(.bold)) {
             for column in columns {
+                if column == .calls { writer.write(spaces: callsWidth - TableReport.columnWidth) }
                 TableReport.writeHeading(column == .calls ? times.calls : column.rawValue, to: writer)
                 if column == .total, samplePeriod != nil { writer.write("        ±" as StaticString) }
             }
@@ -26,13 +29,15 @@ extension TableReport {
             writer.write("  \(name)\(remark)")
         }
         writer.write(byte: UInt8(ascii: "\n"))
+        let form = layout.commonForm(of: rows.bare.map { (shownName(of: $0), places(of: $0)) }, behind: nameColumn)
         for row in rows where !writer.isClosed {
             let waiting = layout.waiting(row.selfOffCPU, in: row.selfTime)
             for column in columns {
                 let value = column.value(of: row)
                 switch column.unit {
                 case .bytes: TableReport.writeHeading(CountText.size(value, unit: "B"), to: writer)
-                case .count: writer.write(decimal: value, width: TableReport.columnWidth)
+                case .count:
+                    writer.write(grouped: value, width: column == .calls ? callsWidth : TableReport.columnWidth)
                 case .time:
                     let style = waiting ?? layout.heat(row.selfRunning, of: whole &- selfTimes.blocked)
                     writer.write(in: column == .self ? style : nil) {
@@ -45,7 +50,8 @@ extension TableReport {
             }
             writer.write(byte: UInt8(ascii: " "))
             writer.write(row.isReliable || !keepsTimes ? " " : TimesText.mark)
-            let (name, place) = layout.fit(shownName(of: row), places(of: row), behind: nameColumn)
+            let (name, place) = layout.fit(
+                shownName(of: row), Array(places(of: row).dropFirst(form)), behind: nameColumn)
             writer.write(in: waiting) { writer.write(name) }
             writer.write(in: layout.style(.dim)) { writer.write(place) }
             writer.write(byte: UInt8(ascii: "\n"))
@@ -63,6 +69,11 @@ extension TableReport {
         }
         if columns.contains(.inherited) { writer.write(layout.sentence(TableReport.inheritedLegend)) }
         if keepsTimes, rows.contains({ !$0.isReliable }) { writer.write(layout.sentence(TimesText.legend)) }
+    }
+
+    /// The columns that the numbers of calls take.
+    private var callsWidth: Int {
+        max(CountText.grouped(rows.bare.map(\.calls).max() ?? 0).utf8.count + 1, TableReport.columnWidth)
     }
 
     /// The columns of numbers: those that hold something and, where lines have a width, that leave room for names.
@@ -88,14 +99,19 @@ extension TableReport {
             }
         }
         guard layout.width != nil else { return columns }
-        let widest = rows.map { shownName(of: $0).columns + (places(of: $0).first?.columns ?? 0) }.max() ?? 0
+        let widest = rows.bare.map { shownName(of: $0).columns + (places(of: $0).first?.columns ?? 0) }.max() ?? 0
         let names = max(widest, heading.columns + times.headings[0].columns)
         func dropping(_ columns: [ReportColumn]) -> [ReportColumn] { columns.filter { order != .number($0) } }
         let kept = layout.chosen(of: columns, dropping: dropping(ReportColumn.firstToGo), names: names) { _ in
             TableReport.columnWidth
         }
         let least = min(names, TextLayout.leastName)
-        return layout.chosen(of: kept, dropping: dropping(ReportColumn.lastToGo), names: least) { _ in
+        let few = layout.chosen(of: kept, dropping: dropping(ReportColumn.lastToGo), names: least) { _ in
+            TableReport.columnWidth
+        }
+        // On the narrowest terminals names go before numbers, too.
+        let shortest = min(names, TextLayout.shortestName)
+        return layout.chosen(of: few, dropping: dropping([.self, .calls]), names: shortest) { _ in
             TableReport.columnWidth
         }
     }

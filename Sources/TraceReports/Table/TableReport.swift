@@ -34,6 +34,9 @@ public struct TableReport: Report {
 
         subscript(index: Int) -> AggregateRow { row(index, true) }
 
+        /// The same without percentiles, which take longest to find.
+        var bare: LazyMapCollection<Range<Int>, AggregateRow> { indices.lazy.map { row($0, false) } }
+
         /// The own time of all, which no row shares with another, and of that in which threads were blocked.
         var selfTimes: (whole: UInt64, blocked: UInt64) {
             indices.reduce(into: (0, 0)) { sum, index in

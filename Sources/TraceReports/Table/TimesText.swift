@@ -30,11 +30,11 @@ struct TimesText {
             let time = String(time: samplePeriod)
             return [" (a sample stands for \(time))", " (samples of \(time))", ""]
         }
-        guard let cost else { return [" (times raw)", ""] }
+        guard let cost else { return [" (times as recorded)", ""] }
         guard cost.perCall > 0 else {
             return [
                 " (times corrected by nothing: tracing cost too little to be measured)",
-                " (times corrected by nothing)", " (times raw)", "",
+                " (times corrected by nothing)", " (times as recorded)", "",
             ]
         }
         return [" (times corrected: \(TimesText.tenths(cost.perCall)) ns a call)", " (times corrected)", ""]

@@ -163,7 +163,7 @@ public struct ProcessTreeReport {
         switch line.subject {
         case .process(let index):
             let node = tree.nodes[index]
-            writer.write(decimal: line.calls, width: 10)
+            writer.write(grouped: line.calls, width: 10)
             writer.write(time: node.start, width: 11)
             writer.write(time: line.duration, width: 11)
             writer.write(spaces: 2 + indentation)
@@ -196,7 +196,9 @@ public struct ProcessTreeReport {
         case .replaced: text += " (by exec)"
         }
         if case .waited(let status) = node.process.end, status != 0 { text += " (\(WaitStatus(status).text))" }
-        if node.process.threads.count > 1 { text += " (\(node.process.threads.count) threads)" }
+        if node.process.threads.count > 1 {
+            text += " (\(CountText.grouped(UInt64(node.process.threads.count))) threads)"
+        }
         return text
     }
 

@@ -185,7 +185,7 @@ public struct TreeText: TreePage {
 
     /// The most columns that ``remarks(on:isTight:)`` takes.
     private func columnsOfRemarks(on call: TreeCall, isTight: Bool) -> Int {
-        (call.calls > 1 ? String(call.calls).utf8.count + " ( calls)".utf8.count : 0)
+        (call.calls > 1 ? CountText.grouped(call.calls).utf8.count + " ( calls)".utf8.count : 0)
             + (call.isByTurns && !isTight ? ", by turns".utf8.count : 0)
             + (call.suspended > 0 ? " (999.9 ms suspended)".utf8.count : 0) + state(of: call).utf8CodeUnitCount
     }
@@ -196,7 +196,7 @@ public struct TreeText: TreePage {
     private func remarks(on call: TreeCall, isTight: Bool) {
         if call.calls > 1 {
             writer.write(" (" as StaticString)
-            writer.write(decimal: call.calls)
+            writer.write(grouped: call.calls)
             writer.write(call.isByTurns && !isTight ? " calls, by turns)" : " calls)" as StaticString)
         }
         if call.suspended > 0 {
@@ -315,7 +315,7 @@ public struct TreeText: TreePage {
                 writer.write(spaces: TreeText.timeWidth - size.utf8.count)
                 writer.write(size)
             } else {
-                writer.write(decimal: value, width: TreeText.timeWidth)
+                writer.write(grouped: value, width: TreeText.timeWidth)
             }
         }
         writer.write(spaces: 2 + indentation(call.depth))

@@ -108,7 +108,7 @@ public struct TuneReport: Report {
         var text = "\(percent(sums.calls, of: tuning.all.calls)) of calls, "
         text += "\(percent(sums.selfTime, of: tuning.all.selfTime)) of self time, avg "
         text += String(time: sums.calls == 0 ? 0 : sums.total / sums.calls)
-        if exclusion.names.count > 1 { text += ", \(exclusion.names.count) functions" }
+        if exclusion.names.count > 1 { text += ", \(CountText.grouped(UInt64(exclusion.names.count))) functions" }
         return exclusion.isOfSystemHeaders ? text + " of system headers" : text
     }
 

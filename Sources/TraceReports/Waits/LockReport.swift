@@ -28,7 +28,7 @@ struct LockReport {
         writer.write(byte: UInt8(ascii: "\n"))
         let indentation = String(repeating: " ", count: 3 * Self.width + 2)
         for row in rows.prefix(limit) where !writer.isClosed {
-            writer.write(decimal: row.calls, width: Self.width)
+            writer.write(grouped: row.calls, width: Self.width)
             writer.write(time: row.held, width: Self.width)
             writer.write(time: row.longest, width: Self.width)
             layout.writeLine("  ", object(row) ?? "lock", to: writer)

@@ -73,7 +73,7 @@ public struct WaitsReport: Report {
         for row in rows.prefix(limit) where !writer.isClosed {
             for column in columns {
                 switch column {
-                case .waits: writer.write(decimal: row.calls, width: Self.width)
+                case .waits: writer.write(grouped: row.calls, width: Self.width)
                 case .total: writer.write(time: row.total, width: Self.width)
                 case .longest: writer.write(time: row.longest, width: Self.width)
                 case .p50: writer.write(time: row.p50, width: Self.width)

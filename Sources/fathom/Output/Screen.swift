@@ -67,7 +67,8 @@ struct Screen {
     ///
     /// - Parameter cutsLines: whether a line that is longer than the terminal's is cut. What is to be copied is not.
     func writer(cutsLines: Bool = true) -> ByteWriter {
-        let writer = StandardOutput.writer(isPaged: isPaged)
+        var writer = StandardOutput.writer(isPaged: isPaged)
+        if layout.width != nil, Screen.isPlain { writer = .showing(.ascii, on: writer) }
         guard cutsLines else { return writer }
         return layout.width.map { .cuttingLines(to: $0, writer) } ?? writer
     }
@@ -112,6 +113,12 @@ struct Screen {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
         return (Int(size.ws_col), Int(size.ws_row))
+    }
+
+    /// Whether the locale is one without other characters than ASCII's, by name. None that is named is no such wish.
+    private static var isPlain: Bool {
+        let names = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(variable)
+        return ["C", "POSIX"].contains(names.first { !$0.isEmpty })
     }
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CNcurses
 internal import Glibc
 internal import TraceScreen
+internal import TraceText
 
 /// A terminal that shows a whole screen and passes keys on, by ncurses.
 final class CursesTerminal {

@@ -20,7 +20,8 @@ import Testing
             guard let module = fields.firstIndex(of: "json-gcc-O0"), module > 4, fields.count > 12 else { return nil }
             // A name's mark says that its times are mostly those of hooks.
             let name = fields[module - 1].trimmingPrefix("≈")
-            return "\(name) \(fields[0]) \(fields[1]) \(fields[2]) \(fields[3]) \(fields[4])"
+            let calls = fields[0].filter { $0 != "," }
+            return "\(name) \(calls) \(fields[1]) \(fields[2]) \(fields[3]) \(fields[4])"
         }
     }
 

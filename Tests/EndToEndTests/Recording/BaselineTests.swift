@@ -39,7 +39,7 @@ import Testing
         #expect(description.contains("\"runs\": \(counts.count - 1),"))
         #expect(try times([])?.contains("(times corrected") == true)
         #expect(try times(["--corrected"])?.contains("(times corrected") == true)
-        #expect(try times(["--raw"])?.contains("(times raw)") == true)
+        #expect(try times(["--raw"])?.contains("(times as recorded)") == true)
         #expect(try times(["--format", "csv"])?.hasSuffix(",times,reliable") == true)
         #expect(try times(["--format", "json"])?.hasPrefix("{\"times\":\"corrected\",\"cost_ns\":") == true)
     }
@@ -48,7 +48,7 @@ import Testing
         let output = try record("echo run >>$RUNS; $FIB 5; test $(wc -l <$RUNS) = 1")
         #expect(output.status == 0)
         #expect(output.stderr.contains("warning: no baseline: without the runtime the program ended in another way"))
-        #expect(try times([])?.contains("(times raw)") == true)
+        #expect(try times([])?.contains("(times as recorded)") == true)
         let corrected = try Fathom.run(["report", session, "--corrected"])
         #expect(corrected.status == 1)
         #expect(corrected.stdout == "")

@@ -1,5 +1,3 @@
-internal import TraceText
-
 /// The characters that a terminal can show.
 public enum Characters: Sendable {
     case all
@@ -7,7 +5,7 @@ public enum Characters: Sendable {
     case ascii
 
     /// Text of the same width that the terminal can show.
-    func shown(_ text: String) -> String {
+    public func shown(_ text: String) -> String {
         guard self == .ascii, !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
         return text.unicodeScalars.reduce(into: "") { shown, scalar in
             if scalar.isASCII {
@@ -22,6 +20,7 @@ public enum Characters: Sendable {
 
     private static let alike: [Unicode.Scalar: String] = [
         "…": "~", "·": "-", "→": ">", "≈": "~", "▸": "+", "▾": "-", "▼": "v", "▲": "^", "↑": "^", "↓": "v", "✓": "x",
-        "–": "-", "µ": "u",
+        "–": "-", "µ": "u", "±": "~", "×": "x", "█": "#", "▉": "#", "▊": "#", "▋": "#", "▌": "#", "▍": "-", "▎": "-",
+        "▏": "-",
     ]
 }
