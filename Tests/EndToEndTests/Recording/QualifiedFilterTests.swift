@@ -76,7 +76,9 @@ import Testing
     @Test(arguments: Build.two) func files(_ build: Build) throws {
         let program = [try Binaries.instrumented("qualified.cpp", build)]
         let all = try record(program, "all").session
-        let header: Set = ["lib::small", "box::Stack<int>::push_back", "box::Stack<char>::push_back"]
+        // Without optimisation, there may be constructors as well.
+        let header = try names(calls(all)).filter { $0 == "lib::small" || $0.hasPrefix("box::Stack<") }
+        #expect(header.isSuperset(of: ["lib::small", "box::Stack<int>::push_back", "box::Stack<char>::push_back"]))
         #expect(try names(calls(all, ["-L", "qualified.h"])) == header)
         #expect(try names(calls(all, ["-L", "programs/qualified.h"])) == header)
         #expect(try names(calls(all, ["-L", "*.h@hide"])) == names(calls(all)).subtracting(header))
@@ -120,7 +122,9 @@ import Testing
         for line in try run("nm", ["-S", "-C", program]).stdout.split(separator: "\n") {
             let words = line.split(separator: " ", maxSplits: 3)
             guard words.count == 4, "tTwW".contains(words[2]), let size = Int(words[1], radix: 16) else { continue }
-            sizes[String(words[3].prefix { $0 != "(" || words[3].hasPrefix("(") })] = size
+            // Of a function in parts, the first one is called.
+            sizes[String(words[3].prefix { $0 != "(" }), default: 0] = max(
+                size, sizes[String(words[3].prefix { $0 != "(" })] ?? 0)
         }
         let called = try names(calls(all)).filter { sizes[$0] != nil }
         #expect(called.count >= 4)
@@ -149,7 +153,7 @@ import Testing
             (["-T", "f@mark"], "are for fathom record --trigger"), (["-T", "f@depth=99999"], "levels at most"),
             (["-T", "f"], "FUNC@ACTION"), (["-T", "f@x"], "is no action"),
             (["-T", "/(/@trace"], "is not a regular expression"),
-            (["-L", ""], "names no file"), (["-L", "@hide"], "names no file"), (["-Z", "x"], "min-size"),
+            (["-L", ""], "names no file"), (["-L", "@hide"], "names no file"), (["-Z", "x"], "not a whole number"),
             (Array(repeating: ["-T", "f@min-cost=1s"], count: 16).flatMap { $0 }, "no more than 15"),
         ] {
             let refused = try Fathom.run(["tree", all] + options)
@@ -173,7 +177,7 @@ import Testing
             let shown = try Fathom.run(command + filter)
             #expect(shown.status == 0, "\(command): \(shown.stderr)")
             #expect(shown.stdout.contains("lib::fib"), "\(command): \(shown.stdout.prefix(600))")
-            #expect(!shown.stdout.contains("small") && !shown.stdout.contains("app::fib"), "\(command)")
+            #expect(!shown.stdout.contains("lib::small") && !shown.stdout.contains("app::fib"), "\(command)")
         }
         let tail = try Fathom.run(["tail", all, "fib", "-L", "qualified.h", "-H", "main"])
         #expect(tail.stderr.contains("'fib' matches (anonymous namespace)::fib, app::fib, lib::fib"), "\(tail.stderr)")
