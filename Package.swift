@@ -42,6 +42,7 @@ let package = Package(
         .executable(name: "fathom", targets: ["fathom"]),
         .library(name: "Fathom", targets: ["Fathom", "CFathom"]),
         .library(name: "fathom-runtime", type: .dynamic, targets: ["CTraceRuntimeImage"]),
+        .plugin(name: "FathomCommand", targets: ["FathomCommand"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
@@ -53,6 +54,15 @@ let package = Package(
         // What programs call, by C and by Swift. No unsafe flags: other packages depend on it.
         .target(name: "CFathom"),
         .target(name: "Fathom", dependencies: ["CFathom"], path: "Sources/FathomAPI", swiftSettings: strict),
+
+        // What users of the package manager call: `swift package fathom`. It runs the fathom that is installed.
+        .plugin(
+            name: "FathomCommand",
+            capability: .command(
+                intent: .custom(
+                    verb: "fathom",
+                    description: "Records a product with hooks (record), or runs fathom with what follows")
+            )),
 
         // Decodes machine code.
         .target(name: "CInstructions"),

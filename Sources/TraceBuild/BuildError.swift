@@ -6,6 +6,8 @@ public enum BuildError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A Swift build that uses the thread sanitizer's hooks itself.
     case threadSanitizer
     case buildsNothing(String)
+    /// A build by Bazel, and the command that gives it hooks.
+    case bazel(String)
     /// A compiler of a language that gets no hooks.
     case otherLanguage(String, String)
     case noToolchain(String)
@@ -34,6 +36,8 @@ public enum BuildError: Error, Sendable, Equatable, CustomStringConvertible {
         case .threadSanitizer:
             "a build with -sanitize=thread cannot be traced as well: both use the same hooks; leave it out"
         case .buildsNothing(let command): "\(command) builds nothing to trace; use swift build, swift run or swift test"
+        case .bazel(let command):
+            "Bazel keeps what fathom build sets from compilers, so tell it which compiler to call: \(command)"
         case .otherLanguage(let language, let command):
             "\(command) compiles \(language), which gets no hooks: only C, C++ and Swift do"
         case .noToolchain(let command): "\(command): no Swift toolchain with a frontend and its resources beside it"

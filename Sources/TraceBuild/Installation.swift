@@ -1,5 +1,6 @@
 internal import CArguments
 internal import Glibc
+internal import TraceSystem
 internal import TraceText
 
 /// Where the parts of Fathom lie.
@@ -31,6 +32,19 @@ public enum Installation {
 
     /// What a static link needs beside the program's own objects.
     public static var staticLinkArguments: String { "-L\(directory) @" + part("libfathom.static") }
+
+    /// Directories of links to Fathom that are called as compilers are, those that usually come together in one; none where
+    /// Fathom is not installed. They stay where they are for as long as Fathom does.
+    static var compilers: [String] {
+        let directory = part("compilers")
+        return (Directory.names(in: directory) ?? []).sorted().map { "\(directory)/\($0)" }
+    }
+
+    /// The directory with a link to Fathom that is called as the assembler is; nil where Fathom is not installed.
+    static var assembler: String? {
+        let directory = part("assembler")
+        return "\(directory)/\(StandInAssembler.name)".withRawCString { access($0, X_OK) } == 0 ? directory : nil
+    }
 
     /// Paths of those parts that are not there.
     public static var missingParts: [String] {

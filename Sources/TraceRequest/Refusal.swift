@@ -65,6 +65,10 @@ public struct Refusal: Error, Equatable, CustomStringConvertible {
                 "\(path): has a function __cyg_profile_func_enter of its own, which its functions call in place of Fathom's; "
                 + "remove that function, or pass --force to record only its libraries and the programs that it starts"
         case .elfDynamic where !program.isInstrumented && !program.hasFathomRuntime && !force && !Self.isStarter(path):
+            if let known = BareProgram(at: path) {
+                description = "\(path): \(known.description)"
+                return
+            }
             description =
                 "\(path): has no hooks; build it with fathom build -- make (or swift build), or with -finstrument-functions -g; "
                 + "without hooks, fathom sample, fathom record --first-calls and fathom startup tell of it, and "

@@ -40,6 +40,20 @@ import Testing
         }
     }
 
+    /// What leads nowhere leads here; what leads to another Fathom stays.
+    @Test func movedProgram() throws {
+        let old = directory.file("old"), other = directory.file("other"), new = directory.file("new")
+        for path in [old, other, new] { try run("touch", [path]) }
+        let gone = try make(of: old, ["gcc", "cc"]), stays = try make(of: other, ["gcc"])
+        unlink(old)
+        StandIns.mend(in: directory.file("fathom"), for: new)
+        try expectLinks(in: gone, ["cc", "gcc"], to: new)
+        try expectLinks(in: stays, ["gcc"], to: other)
+        for path in ["/usr/lib/fathom/compilers/gcc", "/usr/lib/fathom/compilers/swift/"] {
+            #expect(StandIns.isDirectory(path))
+        }
+    }
+
     /// What others could change is not executed.
     @Test func privateDirectories() throws {
         let open = directory.file("open"), closed = directory.file("closed")

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
 
     private let frontend = "/opt/f/fathom-swift-frontend"
 
-    private func words(_ command: [String], everyFunction: Bool = false) throws -> [String] {
+    private func words(_ command: [String], everyFunction: Bool? = nil) throws -> [String] {
         var options = BuildOptions()
         options.everyFunction = everyFunction
         let toolchain = try SwiftToolchain(of: command[0])
@@ -35,6 +36,32 @@ import Testing
         #expect(build.contains(tools.hooks))
         // What is hooked as C is not to be hooked as Swift again: our frontend sees to it.
         #expect(build.contains(frontend))
+    }
+
+    /// Where a package is built with hooks, and where the user wants it.
+    @Test(arguments: [
+        (["build"], ".build/fathom/debug"), (["build", "-c", "release"], ".build/fathom/release"),
+        (["test", "--scratch-path", "x", "--configuration=release"], "x/release"),
+        (["run", "--build-path=/y", "app"], "/y/debug"), (["build", "--package-path", "in/.."], ".build/fathom/debug"),
+    ])
+    func places(arguments: [String], products: String) throws {
+        try directory.write("", to: "Package.swift")
+        mkdir(directory.file("in"), 0o755)
+        for place in [directory.path, directory.file("in")]
+        where place == directory.path || !arguments.contains("in/..") {
+            let package = try #require(SwiftPackage("/usr/bin/swift", arguments, in: place))
+            #expect(package.root == directory.path)
+            let base = products.hasPrefix("x") ? place : directory.path
+            #expect(package.products == absolutePath(products, in: base))
+            let words = package.apart(arguments)
+            if arguments.contains(where: { $0.hasPrefix("--scratch-path") || $0.hasPrefix("--build-path") }) {
+                #expect(words == arguments)
+            } else {
+                #expect(words == [arguments[0], "--scratch-path", package.scratch] + arguments.dropFirst())
+            }
+        }
+        #expect(SwiftPackage("swift", ["package", "clean"], in: "/") == nil)
+        #expect(SwiftPackage("swiftc", ["a.swift"], in: "/") == nil)
     }
 
     @Test func compilerAlone() throws {

@@ -14,6 +14,8 @@ struct BuildLog {
         case probe(String)
         /// A directory with a Swift package.
         case package(String)
+        /// The directory that a package's programs are in.
+        case products(String)
         /// A directory that something was compiled in, or into.
         case directory(String)
     }
@@ -89,6 +91,7 @@ struct BuildLog {
         case .swift(let path): "s " + path
         case .probe(let path): "? " + path
         case .package(let path): "p " + path
+        case .products(let path): "o " + path
         case .directory(let path): "d " + path
         }
     }
@@ -101,6 +104,7 @@ struct BuildLog {
         case "s": return .swift(path)
         case "?": return .probe(path)
         case "p": return .package(path)
+        case "o": return .products(path)
         case "d": return .directory(path)
         default: return nil
         }

@@ -18,8 +18,9 @@ public struct BuildOptions: Sendable, Equatable {
     public var systemHeaders = false
     /// Directories and files, absolute, outside which functions get no hooks; empty for all.
     public var only: [String] = []
-    /// Swift: hook functions that call nothing as well, but none that only the compiler knows of.
-    public var everyFunction = false
+    /// Swift: hook functions that call nothing as well, but none that only the compiler knows of. Nil where the toolchain
+    /// decides (``SwiftToolchain/checksItself``).
+    public var everyFunction: Bool?
     /// A directory that has an order of functions for each linker. Then nothing gets hooks, and what is linked is laid out
     /// in that order. Nil for none.
     public var order: String?
@@ -79,7 +80,7 @@ extension BuildOptions {
         if dormant { lines.append("dormant") }
         if framePointers { lines.append("frame-pointers") }
         if keepGoing { lines.append("keep-going") }
-        if everyFunction { lines.append("every-function") }
+        if let everyFunction { lines.append(everyFunction ? "every-function" : "no-every-function") }
         if systemHeaders { lines.append("system-headers") }
         lines += excludedFunctions.map { "exclude-function=\($0)" }
         lines += excludedFiles.map { "exclude-file=\($0)" }
@@ -100,6 +101,7 @@ extension BuildOptions {
             case "frame-pointers": framePointers = true
             case "keep-going": keepGoing = true
             case "every-function": everyFunction = true
+            case "no-every-function": everyFunction = false
             case "system-headers": systemHeaders = true
             case "exclude-function": excludedFunctions.append(value)
             case "exclude-file": excludedFiles.append(value)

@@ -1,40 +1,45 @@
 internal import Glibc
+internal import TraceText
 
 /// A build command, run with the stand-ins before the compilers.
 public struct BuildRun {
     private let command: [String]
-    private var options: BuildOptions
+    private let options: BuildOptions
     private let program: String
+    private let reconfigures: Bool
 
-    /// - Parameter program: Fathom's executable.
-    public init(command: [String], options: BuildOptions, program: String) {
+    /// - Parameters:
+    ///   - program: Fathom's executable.
+    ///   - reconfigures: whether a tree that was configured without Fathom is configured anew first.
+    public init(command: [String], options: BuildOptions, program: String, reconfigures: Bool = false) {
         self.command = command
         self.options = options
         self.program = program
+        self.reconfigures = reconfigures
     }
 
     /// Runs the command to its end.
     ///
-    /// - Throws: ``BuildError`` when it could not be started.
+    /// - Throws: ``BuildError`` when it could not be started, or cannot get hooks.
     public func run() throws(BuildError) -> BuildResult {
         if let refused = SwiftInvocation.buildsNothing(command) { throw .buildsNothing(refused) }
         let language = OtherLanguage(command)
         if let language, language.isAlone { throw .otherLanguage(language.name, command[0]) }
         let standIns = try StandIns.make(of: program)
+        if ["bazel", "bazelisk"].contains(lastComponent(command[0])) { throw try bazel(standIns) }
         let log = try BuildLog.make()
         defer { log.remove() }
         let start = log.time
         let directory = currentDirectory()
-        var options = options
-        options.log = log.location
-        setenv(BuildOptions.variable, options.encoded, 1)
-        setenv("PATH", "\(standIns):\(environmentVariable("PATH") ?? "/usr/bin:/bin")", 1)
-        // A compiler that the user names by its path goes through a stand-in too.
-        for variable in StandIns.compilerVariables {
-            guard let value = environmentVariable(variable), value.hasPrefix("/"),
-                CompilerName.isCompiler(lastComponent(value))
-            else { continue }
-            setenv(variable, StandIns.standIn(for: value, program: program).joined(separator: " "), 1)
+        setUp(standIns, log)
+        let tree = StandIns.isStandIn(command[0]) ? nil : self.tree(in: directory)
+        var lost = try tree.map { (tree) throws(BuildError) in try unrestored(tree.lost) } ?? []
+        if let tree, reconfigures, tree.goesPast || !lost.isEmpty || isBare(tree, in: directory, since: start) {
+            for (index, words) in tree.reconfigure.enumerated() {
+                let status = try Subprocess.run(words)
+                guard status == 0 || index > 0 else { return BuildResult(status: status, lines: []) }
+            }
+            lost = []
         }
         let isPath = command[0].contains("/") && StandIns.isStandIn(command[0])
         let words = isPath ? StandIns.standIn(for: command[0], program: program) + command.dropFirst() : command
@@ -42,94 +47,66 @@ public struct BuildRun {
         let ignored = [SIGINT, SIGQUIT].map { ($0, signal($0, SIG_IGN)) }
         defer { for (number, handler) in ignored { signal(number, handler) } }
         let status = try Subprocess.run(words, restoring: ignored.filter { $0.1 == nil }.map(\.0))
-        guard status == 0 else { return BuildResult(status: status, lines: []) }
-        let built = try log.entries()
-        if built.isEmpty, let language { return BuildResult(status: status, lines: [language.advice]) }
-        // When the command is itself a compiler, called through Fathom, nothing can have gone past.
-        if StandIns.isStandIn(command[0]) || options.order != nil {
-            return BuildResult(status: status, lines: lines(built))
+        guard status == 0 else {
+            return BuildResult(status: status, lines: lost.isEmpty ? [] : [Self.gone(lost, remedy)])
         }
-        let past = BuildTree.objectsWithoutHooks(of: built, in: directory, since: start)
-        if built.isEmpty, past.isEmpty, let tree = ConfiguredTree.built(by: command, in: directory) {
-            return BuildResult(status: 1, lines: ["nothing was compiled through Fathom: " + Self.advice(on: tree)])
-        }
-        // A build that is up to date is none that failed, and one that makes everything without hooks is.
-        return BuildResult(
-            status: built.isEmpty && past.contains { $0.language == nil } ? 1 : status,
-            lines: lines(built, of: past.isEmpty) + Self.warnings(past, in: directory))
+        let summary = BuildSummary(
+            built: try log.entries(), command: command, options: options, program: program, directory: directory,
+            start: start)
+        return summary.result(reconfigureBy: remedy)
     }
 
-    /// Warns of objects that were compiled during this build, but went past Fathom.
-    private static func warnings(_ objects: [BuildTree.BareObject], in directory: String) -> [String] {
-        let byLanguage = Dictionary(grouping: objects, by: \.language)
-        return byLanguage.sorted { ($0.key ?? "") < ($1.key ?? "") }.map { language, objects in
-            let paths = objects.map(\.path), verb = paths.count == 1 ? "has" : "have"
-            let start = "warning: \(listed(paths)) \(verb) no hooks: "
-            if let language { return start + "compiled from \(language), which gets none; only C, C++ and Swift do" }
-            if let tree = objects.lazy.compactMap({ ConfiguredTree.holding($0.path, in: directory) }).first {
-                return start + advice(on: tree)
-            }
-            return start + "made by a compiler that was called by its full path, "
-                + "which is to be called by its name, or by another build meanwhile"
+    /// Sets the environment that the command is to run in.
+    private func setUp(_ standIns: [String], _ log: BuildLog) {
+        var options = options
+        options.log = log.location
+        setenv(BuildOptions.variable, options.encoded, 1)
+        let path = standIns + [environmentVariable("PATH") ?? "/usr/bin:/bin"]
+        setenv("PATH", path.joined(separator: ":"), 1)
+        // A compiler that the user names by its path goes through a stand-in too.
+        for variable in StandIns.compilerVariables {
+            guard let value = environmentVariable(variable), value.hasPrefix("/"),
+                CompilerName.isCompiler(lastComponent(value))
+            else { continue }
+            setenv(variable, StandIns.standIn(for: value, program: program).joined(separator: " "), 1)
         }
     }
 
-    private static func advice(on tree: ConfiguredTree) -> String {
-        "\(tree.directory) was configured without Fathom, so compilers are called by their full paths there; configure it "
-            + "anew: \(tree.remedy)"
+    private func tree(in directory: String) -> ConfiguredTree? {
+        ConfiguredTree.built(by: command, in: directory, program: program)
     }
 
-    /// What functions get.
-    private var what: String { options.dormant ? "closed sleds" : "hooks" }
-
-    /// What is said of a build whose functions were put in order.
-    private func laidOut(files: Int, packages: Int) -> String {
-        let compiled = files == 1 ? "1 file" : "\(files) files"
-        let made = packages == 0 ? compiled : "\(packages) Swift package\(packages == 1 ? "" : "s")"
-        return "\(made) compiled with a section for each function, and linked in the order that was given"
+    /// Puts stand-ins back that a tree was configured with.
+    ///
+    /// - Returns: Those that cannot be.
+    private func unrestored(_ paths: [String]) throws(BuildError) -> [String] {
+        var left: [String] = []
+        for path in paths where try !StandIns.restore(path, program: program) { left.append(path) }
+        return left
     }
 
-    /// - Parameter isWhole: whether nothing else was compiled, as far as is known.
-    private func lines(_ built: Set<BuildLog.Entry>, of isWhole: Bool = true) -> [String] {
-        var (files, hooked, swiftFiles, packages, probes) = (0, 0, 0, 0, 0)
-        var holdsCXX = false
-        for entry in built {
-            switch entry {
-            case .file(let path, let isHooked):
-                files += 1
-                if isHooked { hooked += 1 }
-                if isHooked, CompilerInvocation.isCXX(path) { holdsCXX = true }
-            case .swift: swiftFiles += 1
-            case .package: packages += 1
-            case .probe: probes += 1
-            case .directory: break
-            }
-        }
-        if probes > 0, files + swiftFiles + packages == 0 {
-            return ["configured; nothing of the program itself is compiled yet"]
-        }
-        if built.isEmpty, !isWhole { return ["nothing was compiled through Fathom"] }
-        if built.isEmpty {
-            return [
-                "nothing was compiled through Fathom: if the tree is up to date, clean it; if it was configured without, "
-                    + "configure it anew with fathom build; a compiler called by its full path is not seen"
-            ]
-        }
-        var lines: [String] = []
-        if options.order != nil { return [laidOut(files: files + swiftFiles, packages: packages)] }
-        if files + swiftFiles > 0 {
-            var line = "\(hooked + swiftFiles) of \(files + swiftFiles) files compiled with \(what)"
-            if hooked + swiftFiles == 0 {
-                line += ": none is left by --only and --exclude-file, or it is freestanding code"
-            } else if holdsCXX, !options.systemHeaders, !options.dormant, options.only.isEmpty {
-                line += ", but for functions of system headers (--system-headers)"
-            }
-            lines.append(line)
-        }
-        if packages > 0 { lines.append("\(packages) Swift package\(packages == 1 ? "" : "s") built with \(what)") }
-        if swiftFiles + packages > 0, options.choosesFunctions {
-            lines.append("warning: Swift code has all hooks: what leaves functions out is for C and C++")
-        }
-        return lines
+    /// Whether a tree calls Fathom, but holds what was compiled without.
+    private func isBare(_ tree: ConfiguredTree, in directory: String, since start: timespec) -> Bool {
+        if case .bare = BuildTree.content(of: tree.directory, in: directory, since: start) { return true }
+        return false
+    }
+
+    /// The command that configures anew what this one builds, and builds it.
+    private var remedy: String { "fathom build --reconfigure -- \(CommandText.line(command))" }
+
+    private static func gone(_ paths: [String], _ remedy: String) -> String {
+        "the tree was configured with \(listed(paths)), which \(paths.count == 1 ? "is" : "are") not there any more; "
+            + "configure it anew: \(remedy)"
+    }
+
+    /// Bazel runs compilers in an environment of its own, so it has to be told which to call. They may write nothing where it
+    /// runs them, so all that they need is made before.
+    private func bazel(_ standIns: [String]) throws(BuildError) -> BuildError {
+        _ = try StandIns.assembler(program: program)
+        let compiler = standIns.map { "\($0)/gcc" }.first { access($0, X_OK) == 0 } ?? "\(standIns.last ?? "")/gcc"
+        return .bazel(
+            CommandText.line(
+                [command[0]] + command.dropFirst().prefix(1) + ["--repo_env=CC=\(compiler)"]
+                    + command.dropFirst(2)))
     }
 }

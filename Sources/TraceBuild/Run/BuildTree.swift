@@ -27,36 +27,93 @@ enum BuildTree {
     static func objectsWithoutHooks(
         of built: Set<BuildLog.Entry>, in directory: String, since start: timespec
     ) -> [BareObject] {
-        var status = stat()
-        let place = region(of: built, in: directory)
-        guard lstat("\(directory)/\(place)", &status) == 0 else { return [] }
-        let device = status.st_dev
         var found: [BareObject] = []
+        walk(region(of: built, in: directory), in: directory, where: { $0.hasSuffix(".o") }) { path, status in
+            guard isAt(status.st_mtim, orAfter: start) else { return true }
+            let object = ObjectInspection("\(directory)/\(path)")
+            if !object.withoutHookOptions.isEmpty {
+                found.append(BareObject(path: path, language: object.otherLanguages.first))
+            }
+            return true
+        }
+        return found.sorted { $0.path < $1.path }
+    }
+
+    /// What lies in a tree.
+    enum Content: Equatable {
+        /// Something with hooks.
+        case hooks
+        /// Only what has none, such as that file.
+        case bare(String)
+        /// Neither objects nor new programs.
+        case nothing
+    }
+
+    /// Finds out whether something in a tree has hooks: objects, whenever they were made, and programs that were made at `start`
+    /// or later, by whichever compiler.
+    ///
+    /// - Parameter place: relative to `directory` unless absolute; so is the path in the answer.
+    /// - Complexity: as ``objectsWithoutHooks(of:in:since:)``, up to the first file with hooks.
+    static func content(of place: String, in directory: String, since start: timespec) -> Content {
+        let place = PathText.relative(absolutePath(place, in: directory), to: directory)
+        var content = Content.nothing
+        walk(place == directory ? "" : place, in: directory) { path, status in
+            let file = path.hasPrefix("/") ? path : "\(directory)/\(path)"
+            if path.hasSuffix(".o") {
+                let object = ObjectInspection(file)
+                if object.mayCallHooks || object.holdsHookedSwift { content = .hooks }
+                if content == .nothing, !object.withoutHookOptions.isEmpty { content = .bare(path) }
+            } else if status.st_mode & 0o111 != 0, isAt(status.st_mtim, orAfter: start),
+                let program = try? ExecutableInspection.inspect(path: file),
+                [.elfStatic, .elfDynamic].contains(program.kind)
+            {
+                if program.isInstrumented { content = .hooks }
+                if content == .nothing { content = .bare(path) }
+            }
+            return content != .hooks
+        }
+        return content
+    }
+
+    /// The directory that a command builds in, as it names it: by `-C`, `-B` or `--build`. Nil where it names none.
+    static func place(of command: [String]) -> String? {
+        zip(command, command.dropFirst()).first { ["-C", "-B", "--build"].contains($0.0) }?.1
+    }
+
+    /// Goes through the regular files below a directory; links and other file systems are not followed.
+    ///
+    /// - Parameters:
+    ///   - place: relative to `directory` unless absolute.
+    ///   - isWanted: tells of a file's name whether to visit it.
+    ///   - visit: gets a file's path, as relative as `place`, and returns whether to go on.
+    private static func walk(
+        _ place: String, in directory: String, where isWanted: (String) -> Bool = { _ in true },
+        visit: (String, stat) -> Bool
+    ) {
+        let absolute = { (path: String) in path.hasPrefix("/") ? path : "\(directory)/\(path)" }
+        var status = stat()
+        guard lstat(absolute(place), &status) == 0 else { return }
+        let device = status.st_dev
         var seen = 0
         var pending = [place]
         while let folder = pending.popLast() {
-            let files = Directory.entries(of: directory + "/" + folder) ?? []
+            let files = Directory.entries(of: absolute(folder)) ?? []
             if files.contains(where: { $0.name == "workspace-state.json" }) { continue }
             for (name, type) in files {
                 seen += 1
-                guard seen <= limit else { return found.sorted { $0.path < $1.path } }
+                guard seen <= limit else { return }
                 let path = folder.isEmpty ? name : folder + "/" + name
-                let isFile = type == DT_REG && name.hasSuffix(".o")
-                guard isFile || type == DT_DIR || type == DT_UNKNOWN, lstat("\(directory)/\(path)", &status) == 0 else {
+                let isFile = type == DT_REG && isWanted(name)
+                guard isFile || type == DT_DIR || type == DT_UNKNOWN, lstat(absolute(path), &status) == 0 else {
                     continue
                 }
                 if status.st_mode & S_IFMT == S_IFDIR {
                     if status.st_dev == device { pending.append(path) }
-                } else if status.st_mode & S_IFMT == S_IFREG, name.hasSuffix(".o"), isAt(status.st_mtim, orAfter: start)
-                {
-                    let object = ObjectInspection("\(directory)/\(path)")
-                    if !object.withoutHookOptions.isEmpty {
-                        found.append(BareObject(path: path, language: object.otherLanguages.first))
-                    }
+                } else if status.st_mode & S_IFMT == S_IFREG, isWanted(name), !visit(path, status) {
+                    return
                 }
             }
         }
-        return found.sorted { $0.path < $1.path }
     }
 
     /// The innermost directory that holds the compiled sources, the directories they were compiled in, and those that
@@ -68,7 +125,7 @@ enum BuildTree {
                 switch entry {
                 case .file(let path, _), .swift(let path), .probe(let path):
                     directoryPart(path)
-                case .package(let path), .directory(let path): path + "/"
+                case .package(let path), .products(let path), .directory(let path): path + "/"
                 }
             guard path.hasPrefix(directory + "/") else { continue }
             let parts = path.dropFirst(directory.count).split(separator: "/")

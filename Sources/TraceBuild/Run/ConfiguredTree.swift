@@ -1,43 +1,61 @@
 internal import Glibc
 internal import TraceText
 
-/// A build tree that was configured without Fathom. What configured it wrote down compilers by their full paths, so a build
-/// of it goes past Fathom.
+/// A build tree that CMake, Meson or autoconf has configured. They write down compilers by their full paths, so a build of a
+/// tree that was configured without Fathom goes past it.
 struct ConfiguredTree: Equatable {
     /// As the user may name it.
     let directory: String
-    /// The command that configures it anew, as a shell takes it.
-    let remedy: String
+    /// The compilers that a build of it calls, as they are written down.
+    let compilers: [String]
+    /// Commands that configure it anew with all that it was configured with, but for the compilers, which are called through
+    /// Fathom. What was compiled so far is removed by the second, if there is one.
+    let reconfigure: [[String]]
 
     /// - Parameters:
     ///   - place: the tree's absolute path.
     ///   - name: how the user may name it.
-    /// - Returns: Nil where nothing was configured, or it was with Fathom, or compilers are called by their names.
-    init?(at place: String, named name: String) {
-        let (cmake, autoconf) = ("\(place)/CMakeCache.txt", "\(place)/config.status")
-        let words: [String]
-        if let text = try? TextFile.read(cmake) {
-            let values = Self.values(text, behind: ["CMAKE_C_COMPILER:", "CMAKE_CXX_COMPILER:"])
-            guard values.contains(where: Self.goesPast) else { return nil }
-            let source = Self.values(text, behind: ["CMAKE_HOME_DIRECTORY:"]).first ?? "."
-            let shown = PathText.relative(source, to: currentDirectory())
-            words = ["cmake", "--fresh", "-S", source == currentDirectory() ? "." : shown, "-B", name]
+    ///   - program: Fathom's executable.
+    /// - Returns: Nil where nothing was configured.
+    init?(at place: String, named name: String, program: String) {
+        directory = name
+        if let cache = CMakeCache(in: place) {
+            compilers = cache.calledCompilers
+            reconfigure = cache.reconfigure(place, program: program)
         } else if access("\(place)/meson-private", F_OK) == 0, let text = try? TextFile.read("\(place)/build.ninja") {
-            let commands = Self.values(text, behind: [" command = "]).map { $0.drop { $0 == " " }.prefix { $0 != " " } }
-            guard commands.contains(where: { Self.goesPast(String($0)) }) else { return nil }
-            words = ["meson", "setup", "--wipe", name]
-        } else if let text = try? TextFile.read(autoconf) {
+            compilers = Self.values(text, behind: [" command = "]).map { $0.prefix { $0 != " " } }.map(String.init)
+            reconfigure = [["meson", "setup", "--wipe", place]]
+        } else if let text = try? TextFile.read("\(place)/config.status") {
             // S["CC"]="/usr/bin/gcc -std=gnu11"
-            let values = Self.values(text, behind: ["S[\"CC\"]=", "S[\"CXX\"]="]).map { value in
-                value.dropFirst().prefix { $0 != "\"" && $0 != " " }
+            let names = ["CC", "CXX"].compactMap { variable -> (variable: String, path: String)? in
+                let value = Self.values(text, behind: ["S[\"\(variable)\"]="]).first
+                return value.map { (variable, String($0.dropFirst().prefix { $0 != "\"" && $0 != " " })) }
             }
-            guard values.contains(where: { Self.goesPast(String($0)) }) else { return nil }
-            words = ["./configure"]
+            compilers = names.map(\.path)
+            let source = Self.values(text, behind: ["S[\"srcdir\"]="]).first.map { $0.split(separator: "\"")[0] } ?? "."
+            let named = names.filter { Self.goesPast($0.path) }.map { "\($0.variable)=\(lastComponent($0.path))" }
+            // What configure was given stands there as a shell reads it; what comes last holds.
+            let script = "cd \"$1\" && eval \"set -- $(./config.status --config)\" && exec \"$0\"/configure \"$@\""
+            reconfigure = [
+                ["sh", "-c", ([script] + named).joined(separator: " "), String(source), place],
+                ["make", "-C", place, "clean"],
+            ]
         } else {
             return nil
         }
-        directory = name
-        remedy = "fathom build -- \(CommandText.line(words))"
+    }
+
+    /// Whether a build goes past Fathom.
+    var goesPast: Bool { compilers.contains(where: Self.goesPast) }
+
+    /// Those of its compilers that are Fathom's stand-ins, or Fathom, but are not there any more.
+    var lost: [String] {
+        Set(
+            compilers.filter { path in
+                (StandIns.isDirectory(directoryPart(path)) || lastComponent(path) == CMakeCache.launcherName)
+                    && access(path, X_OK) != 0
+            }
+        ).sorted()
     }
 
     /// The innermost tree that holds a file.
@@ -45,12 +63,13 @@ struct ConfiguredTree: Equatable {
     /// - Parameters:
     ///   - path: of the file, relative to `top`.
     ///   - top: absolute; what is above is not looked at.
-    static func holding(_ path: String, in top: String) -> ConfiguredTree? {
+    static func holding(_ path: String, in top: String, program: String) -> ConfiguredTree? {
         var parts = path.split(separator: "/")
         while parts.popLast() != nil {
             let directory = parts.joined(separator: "/")
             if let tree = ConfiguredTree(
-                at: directory.isEmpty ? top : "\(top)/\(directory)", named: directory.isEmpty ? "." : directory)
+                at: directory.isEmpty ? top : "\(top)/\(directory)", named: directory.isEmpty ? "." : directory,
+                program: program)
             {
                 return tree
             }
@@ -59,23 +78,24 @@ struct ConfiguredTree: Equatable {
     }
 
     /// The tree that a command builds: what it names as `-C`, `-B` or `--build`, or where it runs.
-    static func built(by command: [String], in top: String) -> ConfiguredTree? {
-        for (word, value) in zip(command, command.dropFirst()) where ["-C", "-B", "--build"].contains(word) {
-            if let tree = ConfiguredTree(at: absolutePath(value, in: top), named: value) { return tree }
-        }
-        return ConfiguredTree(at: top, named: ".")
+    static func built(by command: [String], in top: String, program: String) -> ConfiguredTree? {
+        let named = BuildTree.place(of: command)
+        return named.flatMap { ConfiguredTree(at: absolutePath($0, in: top), named: $0, program: program) }
+            ?? ConfiguredTree(at: top, named: ".", program: program)
     }
 
     /// What stands behind `=` in the lines that begin with one of `names`.
-    private static func values(_ text: String, behind names: [String]) -> [String] {
-        text.split(separator: "\n").filter { line in names.contains { line.hasPrefix($0) } }.compactMap { line in
-            line.firstIndex(of: "=").map { String(line[line.index(after: $0)...]) }
+    static func values(_ text: String, behind names: [String]) -> [Substring] {
+        text.split(separator: "\n").compactMap { line in
+            guard let name = names.first(where: { line.hasPrefix($0) }) else { return nil }
+            return name.hasSuffix("=") || name.hasSuffix(" ")
+                ? line.dropFirst(name.count) : line.firstIndex(of: "=").map { line[line.index(after: $0)...] }
         }
     }
 
     /// Whether a build that calls the compiler so goes past Fathom.
     private static func goesPast(_ compiler: String) -> Bool {
         compiler.hasPrefix("/") && CompilerName.isCompiler(lastComponent(compiler))
-            && !StandIns.isDirectory(String(directoryPart(compiler).dropLast()))
+            && !StandIns.isDirectory(directoryPart(compiler))
     }
 }

@@ -2,19 +2,48 @@ internal import Glibc
 internal import TraceSystem
 internal import TraceText
 
-/// The directory of stand-ins. It holds links to Fathom that have the names of all compilers in PATH. A build that has
-/// the directory first in PATH compiles through Fathom, whichever name it calls: `cc`, `g++-12`, `ccache`.
+/// Directories of stand-ins. They hold links to Fathom that have the names of all compilers in PATH. A build that has
+/// the directories first in PATH compiles through Fathom, whichever name it calls: `cc`, `g++-12`, `ccache`.
 ///
 /// Build systems remember a compiler's path, so a directory is never moved or changed: another Fathom, or a PATH with
-/// other compilers, has a directory of its own.
+/// other compilers, has a directory of its own. Compilers of the usual names are found where Fathom is installed, because
+/// that place is there for longer than one in a cache.
 public enum StandIns {
     /// Makes the directory for the compilers in PATH, or the part of it that is missing.
     ///
     /// - Parameter program: Fathom's executable.
-    /// - Returns: `compilers/KEY` below the cache.
+    /// - Returns: What comes first in PATH: the installation's directories all of whose names are compilers in PATH, and
+    ///   `compilers/KEY` below the cache.
     /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
-    public static func make(of program: String) throws(BuildError) -> String {
-        try make(of: program, for: compilers(), in: CacheDirectory.find())
+    static func make(of program: String) throws(BuildError) -> [String] {
+        let names = compilers(), home = try CacheDirectory.find()
+        mend(in: home, for: program)
+        let installed = Installation.compilers.filter { names.isSuperset(of: Directory.names(in: $0) ?? [""]) }
+        return installed + [try make(of: program, for: names, in: home)]
+    }
+
+    /// Points links that lead nowhere to this Fathom: what they led to has been moved or replaced, and trees that were
+    /// configured with them call them still.
+    static func mend(in home: String, for program: String) {
+        let place = "\(home)/compilers"
+        for directory in (Directory.names(in: place) ?? []).map({ "\(place)/\($0)" }) where isDirectory(directory) {
+            for name in names(in: directory) where access("\(directory)/\(name)", F_OK) != 0 {
+                try? link(name, in: directory, to: program)
+            }
+        }
+    }
+
+    /// Puts a stand-in back that a tree was configured with, and which is gone.
+    ///
+    /// - Returns: Whether it is there now. What did not lie in this user's cache is not made.
+    static func restore(_ path: String, program: String) throws(BuildError) -> Bool {
+        if access(path, X_OK) == 0 { return true }
+        let directory = String(directoryPart(path).dropLast()), home = try CacheDirectory.find()
+        guard directoryPart(directory) == "\(home)/compilers/" else { return false }
+        for name in compilers().union([lastComponent(path)]) {
+            try link(name, in: CacheDirectory.make(directory), to: program)
+        }
+        return true
     }
 
     static func make(of program: String, for names: Set<String>, in home: String) throws(BuildError) -> String {
@@ -51,6 +80,7 @@ public enum StandIns {
     /// - Parameter program: Fathom's executable.
     /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
     static func assembler(program: String) throws(BuildError) -> String {
+        if let directory = Installation.assembler { return directory }
         let directory = try CacheDirectory.make("\(CacheDirectory.find())/assemblers/\(key([program]))")
         try link(StandInAssembler.name, in: directory, to: program)
         return directory
@@ -119,9 +149,14 @@ public enum StandIns {
     /// would be Fathom again.
     static func isDirectory(_ path: String) -> Bool {
         var parts = path.split(separator: "/")[...]
-        if parts.last.map({ $0.count == keyLength && $0.allSatisfy(\.isHexDigit) }) == true { parts.removeLast() }
+        if let last = parts.last, last.count == keyLength && last.allSatisfy(\.isHexDigit) || installed.contains(last) {
+            parts.removeLast()
+        }
         return parts.suffix(2) == ["fathom", "compilers"]
     }
+
+    /// The directories of ``Installation/compilers``.
+    private static let installed: Set<Substring> = ["gcc", "clang", "swift"]
 
     /// Names of all compilers and launchers in PATH.
     private static func compilers() -> Set<String> {

@@ -2,9 +2,9 @@ internal import Glibc
 
 /// Stands before `swiftc` and `swift`: what they build calls the runtime's hooks.
 ///
-/// The compiler is asked for the function hooks of its thread sanitizer, without the sanitizer. A small object that is
-/// linked into each product answers them (`Sources/CTraceSwiftHooks`). With ``BuildOptions/everyFunction`` our own
-/// frontend stands before the compiler's and marks the functions to hook itself, see ``SwiftIR``.
+/// Our own frontend stands before the compiler's and marks the functions to hook, see ``SwiftIR``. Without
+/// ``BuildOptions/everyFunction``, the compiler is asked for the function hooks of its thread sanitizer, without the sanitizer. A
+/// small object that is linked into each product answers either of them (`Sources/CTraceSwiftHooks`).
 public struct SwiftBuild {
     /// Where the parts that go into a build lie.
     public struct Tools: Sendable {
@@ -43,10 +43,13 @@ public struct SwiftBuild {
         guard let path = Compiler.find(name) else { throw .noCompiler(name) }
         StandIns.leave()
         let invocation = SwiftInvocation(path, arguments)
-        guard invocation.stage != .nothing else { throw Subprocess.become([path] + arguments) }
         let directory = currentDirectory()
+        let package = SwiftPackage(path, arguments, in: directory)
+        guard invocation.stage != .nothing else {
+            throw Subprocess.become([path] + (package?.apart(arguments) ?? arguments))
+        }
         if let order = options.order {
-            try note(invocation, arguments, directory)
+            try note(invocation, package, directory)
             throw Subprocess.become(command([path] + arguments, laidOutBy: OrderFlags(directory: order)))
         }
         if invocation.stage == .link {
@@ -56,18 +59,18 @@ public struct SwiftBuild {
         let frontend = try StandIns.frontend(
             of: toolchain, program: tools.program,
             name: options.dormant ? Self.sledFrontendName : Self.frontendName)
-        let words = try instrument([path] + arguments, toolchain, frontend: frontend)
-        try note(invocation, arguments, directory)
+        let words = try instrument(
+            [path] + (package?.apart(arguments) ?? arguments), toolchain, frontend: frontend)
+        try note(invocation, package, directory)
         throw Subprocess.become(words)
     }
 
     private func note(
-        _ invocation: SwiftInvocation, _ arguments: [String], _ directory: String
+        _ invocation: SwiftInvocation, _ package: SwiftPackage?, _ directory: String
     ) throws(BuildError) {
         try options.note(
-            invocation.stage == .package
-                ? [.package(absolutePath(Self.packagePath(arguments), in: directory))]
-                : invocation.sources.map { name in
+            package.map { [.package($0.root), .products($0.products)] }
+                ?? invocation.sources.map { name in
                     let source = absolutePath(name, in: directory)
                     let isProbe = ConfigureProbe.isOne(source: source, in: directory, output: directory)
                     return isProbe ? .probe(source) : .swift(source)
@@ -99,7 +102,7 @@ public struct SwiftBuild {
         let isCompiler = lastComponent(command[0]) == "swiftc"
         let hooks = hookFlags(toolchain)
         // Our frontend also keeps C's hooks out of the Swift modules of packages.
-        let usesFrontend = options.everyFunction || options.dormant || !isCompiler
+        let usesFrontend = !hooks.contains(Self.sanitizerHooks) || !isCompiler
         let compiler = hooks + (usesFrontend ? ["-driver-use-frontend-path", frontend] : [])
         if isCompiler { return [command[0]] + compiler + linked + arguments }
         // SwiftPM builds C targets too, and passes what is meant for those to the Swift compiler as well.
@@ -112,7 +115,7 @@ public struct SwiftBuild {
 
     private func hookFlags(_ toolchain: SwiftToolchain) -> [String] {
         let merging = toolchain.knows(Self.withoutLLVMMerging) ? ["-Xfrontend", Self.withoutLLVMMerging] : []
-        if options.everyFunction || options.dormant { return merging }
+        if options.dormant || options.everyFunction ?? !toolchain.checksItself { return merging }
         let accesses = ["memory-accesses", "atomics", "memintrinsics"]
         return ["-Xfrontend", Self.sanitizerHooks] + merging + Self.withoutMerging
             + accesses.flatMap { ["-Xllvm", "-tsan-instrument-\($0)=0"] }
@@ -123,15 +126,6 @@ public struct SwiftBuild {
         let directory = directoryPart(tools.staticRuntime)
         let words = ["-L\(directory)"] + ResponseFile.words(try TextFile.read(tools.staticRuntime))
         return words.flatMap { ["-Xlinker", $0.hasPrefix("-Wl,") ? String($0.dropFirst(4)) : $0] }
-    }
-
-    /// Where `swift build` looks for its package.
-    private static func packagePath(_ arguments: [String]) -> String {
-        for (index, argument) in arguments.enumerated() {
-            if argument == "--package-path", index + 1 < arguments.count { return arguments[index + 1] }
-            if argument.hasPrefix("--package-path=") { return String(argument.dropFirst(15)) }
-        }
-        return "."
     }
 
     static let sanitizerHooks = "-sanitize=thread"

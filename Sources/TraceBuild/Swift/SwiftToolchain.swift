@@ -29,6 +29,12 @@ struct SwiftToolchain {
         return help.split(separator: "\n").contains { $0.split(separator: " ").first == Substring(option) }
     }
 
+    /// Whether the compiler was built with assertions, as Debian's is. Such a compiler stops at some of the intermediate form that
+    /// it wrote itself.
+    var checksItself: Bool {
+        ((try? Subprocess.output([frontend, "-frontend", "--version"])) ?? "").contains("+assertions")
+    }
+
     /// The directory in which, as the compiler beside `command` says, its resources are.
     private static func resources(accordingTo command: String) -> String? {
         let compiler = command.dropLast(lastComponent(command).count) + "swiftc"

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -13,7 +14,7 @@ struct SwiftBuildKind: Sendable, CustomTestStringConvertible {
         SwiftBuildKind(configuration: "release", everyFunction: true),
     ]
 
-    var testDescription: String { configuration + (everyFunction ? " --every-function" : "") }
+    var testDescription: String { configuration + (everyFunction ? "" : " --no-every-function") }
 
     /// Builds a package, in a place of its own.
     ///
@@ -33,7 +34,7 @@ struct SwiftBuildKind: Sendable, CustomTestStringConvertible {
     func swift(_ command: String, package: String, name: String, _ options: [String]) throws -> ProcessOutput {
         try run(
             Fathom.executable,
-            ["build"] + (everyFunction ? ["--every-function"] : []) + [
+            ["build"] + (everyFunction ? [] : ["--no-every-function"]) + [
                 "--", "swift", command, "-c", configuration, "--package-path", package, "--scratch-path", scratch(name),
             ] + options,
             environment: Fathom.inherited(adding: ["XDG_CACHE_HOME": Fathom.testProducts + "/TracedPackages/cache"]),
@@ -49,7 +50,7 @@ struct SwiftBuildKind: Sendable, CustomTestStringConvertible {
 @Suite struct SwiftPackageTests {
     private static let package = Binaries.sources + "/../packages/tally"
 
-    /// Calls nothing: without `--every-function` it may be missing.
+    /// Calls nothing: with `--no-every-function` it may be missing.
     private static let leaves: Set<String> = ["leaf(_:)"]
     /// Closures that the optimiser puts where they are called.
     private static let inlined: Set<String> = ["closure #2 in closures(_:)", "closure #3 in closures(_:)"]
@@ -216,6 +217,90 @@ struct SwiftBuildKind: Sendable, CustomTestStringConvertible {
         #expect(try hooked().isSuperset(of: ["static Main.main()", "total(_:)", "repeat_call", "tally_print"]))
         try #require(try plain().status == 0)
         #expect(try hooked() == [])
+    }
+
+    /// What has hooks is built in a place of its own: neither build removes what the other one made, and each says where its
+    /// programs are.
+    @Test func placesOfTheirOwn() throws {
+        let directory = try TemporaryDirectory(), package = directory.file("tally"),
+            place = directory.file("tally/Sources")
+        try run("cp", ["-r", Self.package, package])
+        let environment = ["XDG_CACHE_HOME": directory.file("cache")]
+        let build = ["swift", "build", "--product", "tally"]
+        let plain = try run(build[0], Array(build.dropFirst()), workingDirectory: package, seconds: 900)
+        try #require(plain.status == 0, "\(plain.stdout)\(plain.stderr)")
+        // From a folder below the package, too.
+        let built = try Fathom.run(["build", "--"] + build, environment: environment, workingDirectory: place)
+        try #require(built.status == 0, "\(built.stdout)\(built.stderr)")
+        #expect(
+            built.stderr.hasSuffix("fathom: 1 Swift package built with hooks: \(package)/.build/fathom/debug/tally\n"),
+            "\(built.stderr)")
+        let again = try run(build[0], Array(build.dropFirst()), workingDirectory: package, seconds: 900)
+        #expect(again.status == 0 && !(again.stdout + again.stderr).contains("ompiling"), "\(again)")
+        let asked = try Fathom.run(
+            ["build", "--", "swift", "build", "--show-bin-path"], environment: environment, workingDirectory: package)
+        #expect(asked.stdout.hasPrefix("\(package)/.build/fathom/"), "\(asked)")
+
+        let refused = try Fathom.run(["record", "--", ".build/debug/tally"], workingDirectory: package)
+        #expect(refused.status == 126)
+        #expect(
+            refused.stderr.contains(
+                " is .build/fathom/debug/tally: record that, or build it first: fathom build -- swift"),
+            "\(refused.stderr)")
+        let recorded = try Fathom.run(
+            ["record", "--quiet", "--", ".build/fathom/debug/tally"], workingDirectory: package)
+        #expect(recorded.status == 0, "\(recorded.stderr)")
+        let release = "\(package)/.build/release"
+        try run("mkdir", ["-p", release])
+        try run("cp", ["\(package)/.build/debug/tally", release])
+        let other = try Fathom.run(["record", "--", ".build/release/tally"], workingDirectory: package)
+        #expect(other.stderr.contains(" is .build/fathom/debug/tally: record that"), "\(other.stderr)")
+    }
+
+    /// `swift package fathom` in somebody's package, which depends on Fathom's.
+    @Test func commandPlugin() throws {
+        let directory = try TemporaryDirectory(), package = directory.file("hello")
+        try run("mkdir", ["-p", "\(package)/Sources/hello", "\(package)/Sources/other"])
+        let manifest = { (targets: String) in
+            """
+            // swift-tools-version: 6.0
+            import PackageDescription
+            let package = Package(
+                name: "hello", dependencies: [.package(name: "fathom", path: "\(Binaries.repository)")],
+                targets: [\(targets)])
+            """
+        }
+        try directory.write(manifest(#".executableTarget(name: "hello")"#), to: "hello/Package.swift")
+        try directory.write(
+            """
+            @inline(never) func twice(_ n: Int) -> Int { n * 2 }
+            print(CommandLine.arguments.dropFirst().map { twice(Int($0) ?? 0) })
+            """, to: "hello/Sources/hello/main.swift")
+        try directory.write("print(1)\n", to: "hello/Sources/other/main.swift")
+        let swift = { (words: [String], program: String) throws(TestSupportError) -> ProcessOutput in
+            try run(
+                "swift", ["package", "fathom"] + words,
+                environment: Fathom.inherited(
+                    adding: ["FATHOM_BIN": program, "XDG_CACHE_HOME": directory.file("cache")]),
+                workingDirectory: package, seconds: 900)
+        }
+        let recorded = try swift(["record", "--quiet", "--", "3", "4"], Fathom.executable)
+        #expect(recorded.status == 0 && recorded.stdout.hasSuffix("[6, 8]\n"), "\(recorded.stdout)\(recorded.stderr)")
+        #expect(try Listing.rows(["report", "\(package)/hello.fathom", "--format", "csv"])["twice(_:)"] == 2)
+        // Other commands are fathom's own.
+        let tree = try swift(["tree", "hello.fathom"], Fathom.executable)
+        #expect(tree.status == 0 && tree.stdout.contains("  twice(_:) (2 calls)\n"), "\(tree)")
+        #expect(try swift(["tree", "nosuch.fathom"], Fathom.executable).status != 0)
+
+        try directory.write(
+            manifest(#".executableTarget(name: "hello"), .executableTarget(name: "other")"#), to: "hello/Package.swift")
+        let unnamed = try swift(["record"], Fathom.executable)
+        #expect(unnamed.status != 0 && unnamed.stderr.contains("--product hello, or other"), "\(unnamed)")
+        let named = try swift(
+            ["record", "--configuration", "debug", "--product", "other", "-o", "o.fathom"], Fathom.executable)
+        #expect(named.status == 0 && named.stdout.contains("\n1\n"), "\(named)")
+        #expect(access("\(package)/.build/fathom/debug/other", X_OK) == 0)
+        #expect(access("\(package)/o.fathom", F_OK) == 0)
     }
 
     @Test func buildsThatCannotBeTraced() throws {

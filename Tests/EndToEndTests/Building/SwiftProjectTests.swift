@@ -19,7 +19,7 @@ import Testing
     }
 
     /// A program linked by `swiftc`, and one of C, linked by `cc`, with Swift in a library.
-    @Test(arguments: [[], ["--every-function"]]) func make(_ options: [String]) throws {
+    @Test(arguments: [[], ["--no-every-function"]]) func make(_ options: [String]) throws {
         let project = try Project("swift")
         let built = try project.build(["make", "-j2"], options: options)
         #expect(built.status == 0, "\(built.stderr)")

@@ -143,16 +143,18 @@ import Testing
         let steps = """
             set -e
             mkdir fathom && cd fathom
-            cp -r '\(root)/Package.swift' '\(root)/Sources' '\(root)/Tests' '\(root)/Tools' .
+            cp -r '\(root)/Package.swift' '\(root)/Plugins' '\(root)/Sources' '\(root)/Tests' '\(root)/Tools' .
             git init -q && git add -A
             git -c user.name=test -c user.email=test@localhost commit -qm all && git tag 1.0.0
             cd .. && cp -r '\(root)/Traces/packages/control' package
             swift build --package-path package >&2
+            swift package --package-path package plugin --list
             """
         let built = try TestSupport.run(
             "sh", ["-c", steps], environment: Fathom.inherited(adding: ["FATHOM_PACKAGE": directory.file("fathom")]),
             workingDirectory: directory.path)
         #expect(built.status == 0, "\(built.stderr.suffix(2000))")
+        #expect(built.stdout.contains("‘fathom’ (plugin ‘FathomCommand’ in package ‘fathom’)"), "\(built.stdout)")
         let binary = "\(package)/.build/debug/control"
         #expect(try run(binary).stdout == "5\n")
         let session = directory.file("session.fathom")

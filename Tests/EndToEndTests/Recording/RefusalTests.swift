@@ -34,6 +34,25 @@ import Testing
         try expectRefusal([directory.file("plain")], saying: ["-finstrument-functions"], directory)
     }
 
+    /// A program that was recorded, and was built without hooks since.
+    @Test func builtWithoutHooksSince() throws {
+        let directory = try TemporaryDirectory("refusal")
+        let record = { (flags: [String]) throws in
+            try run("gcc", flags + ["-o", directory.file("prog"), "\(Binaries.sources)/fib.c"])
+            return try Fathom.run(["record", "--", "./prog", "5"], workingDirectory: directory.path)
+        }
+        #expect(try record(["-finstrument-functions"]).status == 0)
+        let refused = try record([])
+        #expect(refused.status == 126)
+        #expect(
+            refused.stderr.contains("has no hooks any more: it had when prog.fathom was recorded"), "\(refused.stderr)")
+        #expect(access(directory.file("prog.fathom"), F_OK) == 0)
+        // Of a program of which nothing was recorded, nothing is known.
+        let forced = ["record", "--force", "--", "./prog", "5"]
+        #expect(try Fathom.run(forced, workingDirectory: directory.path).status == 0)
+        #expect(try !record([]).stderr.contains("any more"))
+    }
+
     /// Hooks of its own take the calls; nothing of it would be recorded.
     @Test func hooksOfItsOwn() throws {
         let directory = try TemporaryDirectory("refusal")

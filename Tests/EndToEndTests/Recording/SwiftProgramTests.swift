@@ -11,7 +11,7 @@ import Testing
         let program = directory.file("program")
         let built = try run(
             Fathom.executable,
-            ["build"] + (kind.everyFunction ? ["--every-function"] : []) + ["--", "swiftc"]
+            ["build"] + (kind.everyFunction ? ["--every-function"] : ["--no-every-function"]) + ["--", "swiftc"]
                 + (kind.configuration == "debug" ? ["-Onone", "-g"] : ["-O"]) + arguments + ["-o", program],
             environment: Fathom.inherited(adding: ["XDG_CACHE_HOME": directory.file("cache")]), seconds: 900)
         try #require(built.status == 0, Comment(rawValue: built.stderr))

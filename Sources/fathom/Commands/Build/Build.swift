@@ -9,9 +9,10 @@ struct Build: ParsableCommand {
         usage: "fathom build [<options>] -- <command> ...",
         discussion: """
             Works with make, CMake, Meson, autoconf, swift build, swift run, swift test and plain compiler calls: compilers \
-            found in PATH by their usual names are called through Fathom. A tree that was configured or compiled without \
-            Fathom is to be configured anew, or cleaned, first. For Swift, of the options that choose functions there is \
-            --every-function.
+            found in PATH by their usual names are called through Fathom. A tree that was configured without Fathom is \
+            configured anew by --reconfigure; one that was compiled without is to be cleaned first. Swift packages are built \
+            below .build/fathom. Of the options that choose functions, only --no-every-function is for Swift. The exit status is \
+            the command's own, or 1 where nothing got hooks.
             """,
         examples: [
             ("fathom build -- make", "Builds as make does, with hooks in every function."),
@@ -66,8 +67,19 @@ struct Build: ParsableCommand {
             valueName: "file"), completion: .file())
     var order: String?
 
-    @Flag(help: "Swift: hook functions that call nothing, too, and none that only the compiler knows of.")
-    var everyFunction = false
+    @Flag(
+        help: """
+            Configure a tree of CMake, Meson or autoconf anew, as it was configured without Fathom, and then build.
+            """)
+    var reconfigure = false
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: """
+            Swift: hook functions that call nothing, too, and none that only the compiler knows of (default: unless the compiler \
+            was built with assertions).
+            """)
+    var everyFunction: Bool?
 
     @Argument(parsing: .captureForPassthrough, help: "The build command and its arguments.")
     var command: [String] = []
@@ -89,7 +101,7 @@ struct Build: ParsableCommand {
                 ("--after-inlining", afterInlining), ("--exclude-function", !excludeFunction.isEmpty),
                 ("--exclude-file", !excludeFile.isEmpty), ("--exclude-list", !excludeList.isEmpty),
                 ("--only", !only.isEmpty), ("--system-headers", systemHeaders), ("--keep-going", keepGoing),
-                ("--every-function", everyFunction), ("--frame-pointers", framePointers),
+                ("--every-function", everyFunction != nil), ("--frame-pointers", framePointers),
             ]
             if let (name, _) = others.first(where: \.1) {
                 throw ValidationError("\(name) is about hooks, and with --order there are none")
@@ -97,7 +109,7 @@ struct Build: ParsableCommand {
         }
         let isSwift = CompilerName.isSwift(words[0].split(separator: "/").last.map(String.init) ?? "")
         let choosesFunctions = !(excludeFunction + excludeFile + excludeList + only).isEmpty
-        if dormant, afterInlining || everyFunction || systemHeaders {
+        if dormant, afterInlining || everyFunction != nil || systemHeaders {
             throw ValidationError(
                 "--dormant takes all functions that are left after inlining: leave out --after-inlining, --every-function and --system-headers"
             )
@@ -139,7 +151,9 @@ struct Build: ParsableCommand {
                 options.excludedFiles += list.files
             }
             for path in only { options.only.append(try BuildOptions.existing(path)) }
-            result = try BuildRun(command: words, options: options, program: Installation.executable).run()
+            result = try BuildRun(
+                command: words, options: options, program: Installation.executable, reconfigures: reconfigure
+            ).run()
         } catch {
             throw Diagnostics.fail(error.description, .nothing)
         }
