@@ -1,0 +1,3 @@
+fn main() {
+    cc::Build::new().file("words.c").compile("words");
+}
