@@ -25,7 +25,7 @@ struct SampleCommand: ParsableCommand {
             terminal, its own arguments, and its own exit status; the programs that it starts are not sampled.
             """,
         examples: [
-            ("fathom sample -o prog.fathom -- ./prog 10", "Runs ./prog 10 and samples it until it ends."),
+            ("fathom sample -o stacks.fathom -- ./prog 10", "Runs ./prog 10 and samples it until it ends."),
             ("fathom sample --for 100ms $$", "Samples the shell for a tenth of a second."),
             (
                 "fathom sample --for 100ms --interval 1ms -o shell.fathom $$",
@@ -123,7 +123,8 @@ struct SampleCommand: ParsableCommand {
         do throws(Sampler.Failure) {
             sampler = try SampleCommand.sampler(of: program.pid)
         } catch {
-            Diagnostics.warn("\(command[0]) is not sampled: \(error)")
+            let isOver = error == .noProcess(program.pid)
+            Diagnostics.warn(isOver ? tooShort : "\(command[0]) is not sampled: \(error)")
             return program.wait()
         }
         let sampling = Sampling(sampler, of: program.pid)
@@ -133,7 +134,7 @@ struct SampleCommand: ParsableCommand {
         sampler.stop()
         thread.join()
         guard sampling.sampled.samples > 0 else {
-            Diagnostics.warn("\(command[0]) ended before a stack could be seen; --interval 1ms looks most often")
+            Diagnostics.warn(tooShort)
             return status
         }
         do throws(RecordingError) {
@@ -142,6 +143,10 @@ struct SampleCommand: ParsableCommand {
             Diagnostics.warn("no session: \(error)")
         }
         return status
+    }
+
+    private var tooShort: String {
+        "\(command[0]) ended before a stack could be seen; --interval 1ms looks most often"
     }
 
     /// A sampler of a program that has just been started. For a moment nothing of it is mapped.
