@@ -36,7 +36,7 @@ public struct TextLayout: Sendable {
     static let leastName = 24
 
     /// Names get this many columns before any number but one does.
-    static let shortestName = 12
+    static let shortestName = 8
 
     /// Those of a table's `columns` that leave room for names behind them.
     ///

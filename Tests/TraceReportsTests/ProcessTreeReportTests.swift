@@ -67,11 +67,11 @@ import TraceText
     @Test func whatIsShortIsSummedUp() {
         #expect(
             text { $0.minCost = 5_000_000 }.dropFirst() == [
-                "      5000    1.00 us   90.00 ms  10 server · server -D data (killed by SIGKILL)",
+                "     5,000    1.00 us   90.00 ms  10 server · server -D data (killed by SIGKILL)",
                 "        10    3.00 us   80.00 ms    11 server · server: writer (forked)",
                 "                                    … 1 process, 1 call, 1.00 us below 5ms",
                 "                                  2, not recorded",
-                "      1234   40.00 us    6.96 ms    30 ld (exited with status 1)",
+                "     1,234   40.00 us    6.96 ms    30 ld (exited with status 1)",
                 "                                    … 4 processes, 301 calls, 6.01 ms below 5ms",
             ])
         #expect(

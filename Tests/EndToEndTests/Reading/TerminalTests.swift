@@ -357,7 +357,7 @@ import Testing
         let none = try Fathom.record([empty], into: directory.file("empty.fathom"), options: [])
         #expect(none.stderr.contains("no function with hooks was called") && !none.stderr.contains("next:"))
         let some = try Fathom.record([program], into: directory.file("some.fathom"), options: [])
-        #expect(some.stderr.hasSuffix("next: fathom tree \(directory.file("some.fathom"))\n"))
+        #expect(some.stderr.hasSuffix("next: fathom graph \(directory.file("some.fathom"))\n"))
     }
 }
 
