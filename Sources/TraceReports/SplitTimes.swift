@@ -38,13 +38,14 @@ public struct SplitTimes: Sendable {
         }
     }
 
-    /// Whether what threads waited has a column without being asked for: where it is 1 % of their time or more.
+    /// Whether what threads waited has a column without being asked for: where it is 1 % of their time or more, and more than what
+    /// some late switches make.
     ///
     /// - Parameters:
     ///   - blocked: how long they were blocked, in ns.
     ///   - whole: how long they were in calls, in ns.
     public func tellsWaits(_ blocked: UInt64, in whole: UInt64) -> Bool {
-        isKnown && shown == nil && blocked > 0 && blocked >= whole / 100
+        isKnown && shown == nil && blocked >= max(100_000, whole / 100)
     }
 
     /// What a report is sorted by.

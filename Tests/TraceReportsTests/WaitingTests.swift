@@ -73,7 +73,9 @@ import TraceText
 
     @Test func leastShare() {
         let split = SplitTimes(isKnown: true)
-        #expect(split.tellsWaits(10, in: 1000) && !split.tellsWaits(9, in: 1000) && !split.tellsWaits(0, in: 0))
-        #expect(!SplitTimes(isKnown: true, shown: .all).tellsWaits(10, in: 1000))
+        #expect(split.tellsWaits(1_000_000, in: 100_000_000) && !split.tellsWaits(999_999, in: 100_000_000))
+        #expect(!SplitTimes(isKnown: true, shown: .all).tellsWaits(1_000_000, in: 100_000_000))
+        // What takes microseconds says nothing.
+        #expect(split.tellsWaits(100_000, in: 1_000_000) && !split.tellsWaits(99_999, in: 200_000))
     }
 }

@@ -133,13 +133,30 @@ public final class TracedThread {
         guard !keepsPaths else { return nil }
         switch switches {
         case nil: return nil
-        case .switches(let log): return OffCPU(processor.corrected(log.stretches(of: tid), clock), own: own)
+        case .switches(let log):
+            return OffCPU(withoutTracer(processor.corrected(log.stretches(of: tid), clock)), own: own)
         case .waits: return OffCPU(waitStretches(in: chunks.indices.map { $0 }), own: own)
         case .away:
             // A stretch is told after it, perhaps in the next chunk.
             let had = chunks.map(\.hadCPU)
             return OffCPU(waitStretches(in: had.indices.filter { $0 == 0 || !had[$0] || !had[$0 - 1] }), own: own)
         case .joined(let times): return times
+        }
+    }
+
+    /// Takes what the thread waited between two of its chunks for what it is: the thread would have gone on, and had to wait for the
+    /// recorder.
+    private func withoutTracer(_ stretches: [SwitchLog.Stretch]) -> [SwitchLog.Stretch] {
+        var index = 0
+        return stretches.map { stretch in
+            let next = {
+                index + 1 < self.chunks.count ? self.clock.nanoseconds(at: self.chunks[index + 1].beginTicks) : .max
+            }
+            while next() <= stretch.begin { index += 1 }
+            guard !stretch.wantsCPU, index + 1 < chunks.count, chunks[index].endTicks > 0, !chunks[index].isStopped,
+                stretch.begin >= clock.nanoseconds(at: chunks[index].endTicks)
+            else { return stretch }
+            return SwitchLog.Stretch(begin: stretch.begin, end: stretch.end, wantsCPU: true)
         }
     }
 

@@ -63,14 +63,14 @@ public struct ScreenContent {
 
     private var knowsWaits: Bool { rows.contains { $0.blocked > 0 } }
 
-    /// Whether what threads waited is shown without being asked for: where it is 1 % of their time or more.
+    /// Whether what threads waited is shown without being asked for: where it is 1 % of their time or more, and 0.1 ms or more.
     var tellsWaits: Bool {
         var (whole, blocked): (UInt64, UInt64) = (0, 0)
         for row in rows {
             whole &+= row.selfTime
             blocked &+= row.selfBlocked
         }
-        return blocked > 0 && blocked >= whole / 100
+        return blocked >= max(100_000, whole / 100)
     }
 
     /// Whether calls have times, and were not only counted.

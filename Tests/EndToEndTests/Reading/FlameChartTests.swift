@@ -15,7 +15,8 @@ import Testing
         let path = try Fathom.sharedDirectory("FlameChart")
         let session = "\(path)/session.fathom"
         let begin = time(nil)
-        _ = try Fathom.record([try Binaries.instrumented("control.c", .gccO0)], into: session)
+        _ = try Fathom.record(
+            [try Binaries.instrumented("control.c", .gccO0)], into: session, options: ["--quiet", "--no-blocked"])
         let recorded = begin...time(nil)
         let drawn = try Fathom.run(["flame", session, "--time-order", "-o", "\(path)/chart.html"])
         try #require(drawn.status == 0, "\(drawn.stderr)")
@@ -58,7 +59,8 @@ import Testing
     @Test func deepThreadsAreFolded() throws {
         let session = directory.file("lanes.fathom")
         let page = directory.file("lanes.html")
-        _ = try Fathom.record([try Binaries.instrumented("lanes.c", .gccO0)], into: session)
+        _ = try Fathom.record(
+            [try Binaries.instrumented("lanes.c", .gccO0)], into: session, options: ["--quiet", "--no-blocked"])
         let drawn = try Fathom.run(["flame", session, "--time-order", "-o", page])
         try #require(drawn.status == 0, "\(drawn.stderr)")
         let lane = Browser.point("main.width / 2", "main.rowTop(row[bandFrames[0]]) + 8")
@@ -225,7 +227,7 @@ import Testing
         let program = directory.file("many"), session = directory.file("many.fathom")
         let page = directory.file("many.html")
         try #require(try Fathom.run(["build", "--", "gcc", "-O1", source, "-o", program]).status == 0)
-        try #require(try Fathom.record([program], into: session).status == 0)
+        try #require(try Fathom.record([program], into: session, options: ["--quiet", "--no-blocked"]).status == 0)
         let drawn = try Fathom.run(["flame", session, "--time-order", "-o", page])
         let said = "the 1,000,000 longest of 1,100,002 calls"
         #expect(

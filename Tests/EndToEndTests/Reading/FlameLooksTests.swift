@@ -108,7 +108,7 @@ import Testing
             sources: sources, compiler: .gcc, flags: ["-g", "-finstrument-functions"],
             output: directory.file("files"))
         let (session, file) = (directory.file("files.fathom"), directory.file("files.html"))
-        _ = try Fathom.record([program], into: session)
+        _ = try Fathom.record([program], into: session, options: ["--quiet", "--no-blocked"])
         #expect(try Fathom.run(["flame", session, "--colour", "file", "-o", file]).status == 0)
         let legend = "element('legend')"
         let found = try Browser.run(
@@ -182,7 +182,7 @@ import Testing
         let compiled = try TestSupport.run("gcc", ["-g", "-finstrument-functions", source, "-o", program])
         try #require(compiled.status == 0, "\(compiled.stderr)")
         let (session, file) = (directory.file("names.fathom"), directory.file("names.html"))
-        _ = try Fathom.record([program], into: session)
+        _ = try Fathom.record([program], into: session, options: ["--quiet", "--no-blocked"])
         #expect(try Fathom.run(["flame", session, "-o", file]).status == 0)
         let found = try Browser.run(
             file,

@@ -87,7 +87,7 @@ import Testing
         let plain = try run(binary)
         #expect(plain.status == 0)
         let session = directory.file("session.fathom")
-        let output = try Fathom.record([binary], into: session)
+        let output = try Fathom.record([binary], into: session, options: ["--quiet", "--no-blocked"])
         #expect(output.stdout == plain.stdout)
         var lines = try tree(session)
         if !lines.isEmpty { lines[0] = "control)" }  // the thread is called as the binary is

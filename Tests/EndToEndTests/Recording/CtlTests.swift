@@ -325,7 +325,7 @@ import TraceFile
         let sleeper = try BackgroundProcess(["sleep", "60"])
         try refused(["\(sleeper.pid)", "stop"], 2, "process \(sleeper.pid) is not being recorded")
         try refused([session, "strat"], 64, "set, filter, mode and status are; did you mean start?")
-        try refused([session, "stop", "-F", "leaf"], 64, "-F, -N, -C and -H are for filter, not for stop")
+        try refused([session, "stop", "-F", "leaf"], 64, "-F, -N, -C, -H and -L are for filter, not for stop")
         try refused([session, "filter", "-F", "/(/"], 64, "/(/")
         try refused([session, "set", "max-dept=3"], 64, "did you mean max-depth?")
         try refused([session, "set", "max-depth=x"], 64, "max-depth is a number from 0, or none")

@@ -28,7 +28,7 @@ import Testing
         let name = binary.split(separator: "/").last ?? ""
         try #require(first.count == 5)
         #expect(first[0].contains(" \(name) · \(name) 10 · thread "))
-        #expect(first[1] == "# depth      began      total       self  call" && first[2].hasSuffix("  main"))
+        #expect(first[1].hasPrefix("# depth      began      total       self ") && first[2].hasSuffix("  main"))
         #expect(first[4].hasPrefix("… 100 threads of 100 processes, "))
         #expect(first[4].hasSuffix(", not among the longest 1"))
     }

@@ -11,7 +11,7 @@ import Testing
         session: String, stderr: String
     ) {
         let session = directory.file("\(name).fathom")
-        let output = try Fathom.run(["record", "-o", session] + options + ["--"] + command)
+        let output = try Fathom.run(["record", "--no-blocked", "-o", session] + options + ["--"] + command)
         #expect(output.status == 0, "\(output.stderr)")
         return (session, output.stderr)
     }

@@ -71,7 +71,8 @@ import Testing
     private static func calls(_ table: some StringProtocol) -> [String: Int] {
         String(table).split(separator: "\n").reduce(into: [:]) { calls, line in
             let words = line.split(separator: " ")
-            guard let count = words.first.flatMap({ Int($0) }), let name = words.first(where: names.contains)
+            guard let count = words.first.flatMap({ Int($0.filter { $0 != "," }) }),
+                let name = words.first(where: names.contains)
             else { return }
             calls[String(name)] = count
         }

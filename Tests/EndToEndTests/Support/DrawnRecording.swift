@@ -9,7 +9,8 @@ struct DrawnRecording {
     /// The recording, made once a test run.
     private static let session = Result {
         let session = "\(try Fathom.sharedDirectory("Drawn"))/session.fathom"
-        let recorded = try Fathom.record([try Binaries.instrumented("json.c", .gccO0), "300"], into: session)
+        let recorded = try Fathom.record(
+            [try Binaries.instrumented("json.c", .gccO0), "300"], into: session, options: ["--quiet", "--no-blocked"])
         try #require(recorded.status == 0, "\(recorded.stderr)")
         return session
     }
