@@ -54,7 +54,10 @@ package final class EventLogWriter {
         withUnsafeBytes(of: block) { all.append(contentsOf: $0) }
         all.append(contentsOf: records)
         let problem = all.withUnsafeBytes { writeAll($0, to: descriptor) }
-        if problem == 0 { bytes += size } else { error = problem }
+        if problem == 0 { return bytes += size }
+        error = problem
+        // A disk that is full may have taken a part of the block.
+        ftruncate(descriptor, off_t(bytes))
     }
 
     package func close() { Glibc.close(descriptor) }

@@ -70,7 +70,7 @@ import Testing
             let text = try Fathom.run(asked, workingDirectory: directory.path).stdout
             let row = try #require(text.split(separator: "\n").first { $0.hasPrefix("all ") }).split(separator: " ")
             let cell = row.suffix(2).joined(separator: " ")
-            #expect(page.contains("<td>\(cell)</td></tr>"), "\(cell)")
+            #expect(page.contains("<td>\(cell)</td>"), "\(cell)")
         }
         try tables(expected, nap)
     }
@@ -151,6 +151,10 @@ import Testing
             python, ["\(Binaries.repository)/Tools/fleet", directory.file("fleet"), "slowest-versions"])
         let cells = try #require(versions.stdout.split(separator: "\n").last).split(separator: "\t").suffix(3)
         let shown = cells.compactMap { Double($0) }.map { ($0 * 1e6).rounded() }
-        #expect(shown == [half, most, most], "\(versions)")
+        // They have six digits.
+        #expect(shown.count == 3, "\(versions)")
+        for (found, right) in zip(shown, [half, most, most]) {
+            #expect(abs(found - right) <= right / 1e5, "\(versions)")
+        }
     }
 }

@@ -144,7 +144,9 @@ import Testing
 
     private func plain() throws -> String {
         let session = directory.file("plain.fathom")
-        #expect(try Fathom.record([try Binaries.instrumented("contended.c", .gccO2), "1"], into: session).status == 0)
+        let program = try Binaries.instrumented("contended.c", .gccO2)
+        let recorded = try Fathom.record([program, "1"], into: session, options: ["--quiet", "--no-blocked"])
+        #expect(recorded.status == 0)
         return session
     }
 }

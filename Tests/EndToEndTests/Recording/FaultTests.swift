@@ -72,7 +72,7 @@ import Testing
 
     @Test(.enabled(if: Privilege.seesFaults, "the kernel tells nobody like us of page faults"))
     func views() throws {
-        _ = try record(.gccO2, ["--faults"])
+        _ = try record(.gccO2, ["--faults", "--no-blocked"])
         let sorted = try Fathom.run(["report", "--sort", "own_minor", session])
         let lines = sorted.stdout.split(separator: "\n")
         #expect(lines.first?.contains("minor own_minor     major own_major") ?? false, "\(sorted.stdout)")

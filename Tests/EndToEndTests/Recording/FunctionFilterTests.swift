@@ -28,7 +28,7 @@ import Testing
     {
         let session = directory.file("\(name).fathom")
         let output = try Fathom.run(
-            ["record", "-q", "-o", session] + options + ["--"] + command, workingDirectory: place)
+            ["record", "-q", "--no-blocked", "-o", session] + options + ["--"] + command, workingDirectory: place)
         #expect(output.status == 0, "\(output.stderr)")
         return session
     }
