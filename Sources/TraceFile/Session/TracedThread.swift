@@ -122,10 +122,15 @@ public final class TracedThread {
 
     /// From the thread's first moment to its last one, in its own time, in ns.
     ///
+    /// - Parameter clock: the session's.
     /// - Complexity: as of ``lastTicks()``.
-    public func span() -> Range<UInt64> {
+    public func span(_ clock: Clock) -> Range<UInt64> {
         guard let first = chunks.first else { return 0..<0 }
-        let begin = own(clock.nanoseconds(at: first.beginTicks))
+        var cursor = first.records
+        cursor.ticks = first.beginTicks
+        // What was put together from threads begins with its first record, whenever its chunk does.
+        if isJoined { _ = cursor.next() }
+        let begin = own(clock.nanoseconds(at: cursor.ticks))
         return begin..<max(begin, own(clock.nanoseconds(at: lastTicks())))
     }
 
@@ -376,7 +381,9 @@ public final class TracedThread {
                 }
             }
         }
-        return max(cursor.ticks, last.endTicks, lastsAsLongAsProcess && !last.isStopped ? process.endTicks : 0)
+        // What was put together from threads ends with its last chunk.
+        let isOpen = lastsAsLongAsProcess && !last.isStopped && !isJoined
+        return max(cursor.ticks, last.endTicks, isOpen ? process.endTicks : 0)
     }
 
     /// Counts the thread's calls. Those of chunks never finished are counted in their records, if these are intact.

@@ -50,7 +50,7 @@ public struct CallsQuery {
         var sum: (blocked: UInt64, whole: UInt64) = (0, 0)
         for thread in threads {
             guard let offCPU = thread.offCPU() else { return nil }
-            let span = thread.span()
+            let span = thread.span(query.session.clock)
             sum.blocked &+= offCPU.times(from: span.lowerBound, to: span.upperBound).blocked
             sum.whole &+= span.upperBound &- span.lowerBound
         }

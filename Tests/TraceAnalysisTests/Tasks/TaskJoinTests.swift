@@ -11,6 +11,28 @@ import TraceFile
 
     init() throws { directory = try TemporaryDirectory("tasks") }
 
+    private static func resolver() -> FunctionResolver {
+        FunctionResolver(
+            FunctionTable(
+                resolve: { _, address in
+                    ResolvedFunction(
+                        name: String(UnicodeScalar(UInt8(truncatingIfNeeded: address))), module: nil, file: nil, line: 0
+                    )
+                },
+                divide: { _, address in
+                    let letter = UnicodeScalar(UInt8(truncatingIfNeeded: address))
+                    guard letter.properties.isUppercase else { return AsyncPart() }
+                    let kind: AsyncPart.Kind =
+                        switch Part(rawValue: address & ~0xff)! {
+                        case .start: .start
+                        case .resumption: .resumption
+                        case .continuation: .continuation
+                        }
+                    // T is a thunk that begins G.
+                    return AsyncPart(kind, of: letter == "T" ? "G" : String(letter), isThunk: letter == "T")
+                }))
+    }
+
     /// The trees of threads and tasks, each after a line with its name; one line a call: depth, name, start+total/self.
     ///
     /// - Parameter faults: moments of page faults and the numbers of the threads that have them; where there are any, lines tell.
@@ -41,24 +63,7 @@ import TraceFile
             try FaultFile.write([faults.map { FaultFile.fault($0.time, 1000 + $0.thread) }], to: path)
         }
         let session = try Session(path: path)
-        let functions = FunctionTable(
-            resolve: { _, address in
-                ResolvedFunction(
-                    name: String(UnicodeScalar(UInt8(truncatingIfNeeded: address))), module: nil, file: nil, line: 0)
-            },
-            divide: { _, address in
-                let letter = UnicodeScalar(UInt8(truncatingIfNeeded: address))
-                guard letter.properties.isUppercase else { return AsyncPart() }
-                let kind: AsyncPart.Kind =
-                    switch Part(rawValue: address & ~0xff)! {
-                    case .start: .start
-                    case .resumption: .resumption
-                    case .continuation: .continuation
-                    }
-                // T is a thunk that begins G.
-                return AsyncPart(kind, of: letter == "T" ? "G" : String(letter), isThunk: letter == "T")
-            })
-        let resolver = FunctionResolver(functions)
+        let resolver = Self.resolver(), functions = resolver.functions
         var layout = TreeLayout()
         layout.folds = false
         layout.tellsMemory = true
@@ -218,6 +223,17 @@ import TraceFile
                 "1 (suspended) 3500010+30/30",
                 "task 8", "0 H 3500020+10/10",
             ])
+    }
+
+    /// A task lasts from its first piece to its last one, and not as long as the process.
+    @Test func spans() throws {
+        var thread = Records()
+        thread.piece("F", .start, 500...510, [1])
+        thread.piece("F", .continuation, 2_000_000...2_000_010, isResumed: true, resume: 2, [2, 1])
+        _ = try trees([thread], end: 9_000_000)
+        let session = try Session(path: directory.file("x.fathom"))
+        let joined = TaskJoin(of: session, resolver: Self.resolver()).threads(of: session.processes[0])
+        #expect(joined.filter { $0.task == 7 }.map { $0.span(session.clock) } == [500..<2_000_010])
     }
 
     /// A closure that a function which is not instrumented calls for the task.
