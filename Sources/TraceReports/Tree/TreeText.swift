@@ -147,15 +147,22 @@ public struct TreeText: TreePage {
         } else {
             for next in places { place += next.full }
         }
-        writer.write(in: waiting(call)) {
-            writer.write(lead)
-            writer.write(name)
-            writer.write(end)
+        // A closure for each line takes as long as the rest of it.
+        if let style = waiting(call) {
+            writer.write(in: style) { write(name, lead, end) }
+        } else {
+            write(name, lead, end)
         }
         remarks(on: call, isTight: isTight)
         mark(place)
         writer.write(byte: UInt8(ascii: "\n"))
         shown += 1
+    }
+
+    private func write(_ name: String, _ lead: StaticString, _ end: StaticString) {
+        writer.write(lead)
+        writer.write(name)
+        writer.write(end)
     }
 
     /// How a call's name stands back where its own time was mostly waiting. What its callees waited is not known, but no more than
