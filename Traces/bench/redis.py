@@ -80,8 +80,11 @@ class Server:
                         begin += len(parts[-1])
         return b"".join(parts)
 
-    def end(self):
+    def ask_to_end(self):
         self.connection.socket.sendall(b"*2\r\n$8\r\nSHUTDOWN\r\n$6\r\nNOSAVE\r\n")
+
+    def end(self):
+        self.ask_to_end()
         return self.process.communicate(timeout=120)[1]
 
 

@@ -43,10 +43,8 @@ struct CallPathSink: CallSink {
     /// reach beyond the stretch.
     private let seek: CallPathSeek?
     private let onChunk: (Int) -> Void
-    /// When the thread had no CPU; nil when that is not known.
-    private var offCPU: OffCPU.Cursor?
-    /// Between these, it had one.
-    private var onCPU: (from: UInt64, to: UInt64) = (0, .max)
+    /// When the thread had no CPU.
+    private var offCPU: OffCPU.Cursor
     /// What became of blocks; nil when memory was not recorded.
     private let memory: LiveMemory?
     /// Whether nothing in the stretch depends on what happened before it, except for the calls that were open.
@@ -73,8 +71,7 @@ struct CallPathSink: CallSink {
         self.to = to
         self.lastChunk = lastChunk
         self.onChunk = onChunk
-        self.offCPU = offCPU.map(OffCPU.Cursor.init)
-        if let cursor = self.offCPU { onCPU.to = cursor.next }
+        self.offCPU = OffCPU.Cursor(offCPU)
         self.memory = memory
         self.seek = seek
         toCarryIn = seek.map { UInt32($0.before.count) } ?? carriedIn
@@ -145,7 +142,7 @@ struct CallPathSink: CallSink {
         node.pointee.selfTime &+= own
         if start < node.pointee.firstStart { node.pointee.firstStart = start }
         if end > node.pointee.lastEnd { node.pointee.lastEnd = end }
-        if start < onCPU.from || end > onCPU.to { split(from: start, to: end, of: node) }
+        if !offCPU.hadCPU(from: start, to: end) { split(from: start, to: end, of: node) }
         if call.pointee.payload.dropped.calls > 0 { takeOut(call.pointee.payload.dropped, own: own, of: node) }
         if call.pointee.isInherited { return addInherited(total, to: node) }
         table.histograms.count(total, of: node)
@@ -157,8 +154,7 @@ struct CallPathSink: CallSink {
 
     @inline(never)
     private mutating func split(from start: UInt64, to end: UInt64, of node: UnsafeMutablePointer<PathNode>) {
-        guard let times = offCPU?.times(from: start, to: end) else { return }
-        onCPU = (offCPU!.last, offCPU!.next)
+        let times = offCPU.times(from: start, to: end)
         guard !times.isZero else { return }
         table.rares.change(&node.pointee.rare) { $0.pointee.offCPU.add(times) }
     }

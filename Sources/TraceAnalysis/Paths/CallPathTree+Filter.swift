@@ -22,23 +22,22 @@ extension CallPathTree {
             var place = caller
             let match = classifier.match(path.function)
             place.classify(match)
-            if hasTriggers {
-                place.limit(match.contains(.limiting) ? classifier.limits(of: path.function) : nil, filter.maxDepth)
-            } else {
-                place.isTooDeep = place.depth > filter.maxDepth
-            }
+            place.limit.enter(
+                place.role, own: match.contains(.limiting) ? classifier.limits(of: path.function).levels : nil,
+                depth: place.depth, maxDepth: filter.maxDepth)
+            let isTooDeep = place.limit.isTooDeep
             switch place.role {
             case .candidate:
-                if let node = place.node, !place.isTooDeep, leads?[index] ?? true {
+                if let node = place.node, !isTooDeep, leads?[index] ?? true {
                     let own = table.callee(of: node, function: path.function)
                     table.add(path.sums, path.histogram, in: histograms, to: own)
                     place.node = own
                     place.depth += 1
-                } else if !hasTriggers || !place.isTooDeep {
+                } else if !hasTriggers || !isTooDeep {
                     place.node = nil
                 }
             case .transparent:
-                if let node = place.node, node != 0, !place.isTooDeep || !hasTriggers {
+                if let node = place.node, node != 0, !isTooDeep || !hasTriggers {
                     table.addHidden(path.sums, to: node)
                 }
             case .outside, .without: break
@@ -84,21 +83,7 @@ extension CallPathTree {
         var role: TreeBuilder.Role
         var node: UInt32?
         var depth: UInt32
-        /// How many levels below it are shown; nil where the filter's greatest depth holds.
-        var levels: UInt32?
-        var isTooDeep = false
-
-        /// See ``TreeBuilder``, which does the same with calls.
-        mutating func limit(_ own: NameClassifier.Limits?, _ maxDepth: UInt32) {
-            guard role == .candidate || role == .transparent else { return }
-            if let levels = own?.levels {
-                self.levels = levels
-                if role == .candidate { isTooDeep = false }
-            } else if role == .candidate {
-                isTooDeep = levels.map { $0 == 0 } ?? (depth > maxDepth)
-                levels = levels.map { $0 == 0 ? 0 : $0 - 1 }
-            }
-        }
+        var limit = DepthLimit()
 
         mutating func classify(_ match: NameClassifier.Match) {
             if role == .transparent { role = .candidate }

@@ -1,5 +1,3 @@
-public import TraceFile
-
 extension CallPathTree {
     /// One row for each function, path, file or module. Threads have sums of their own: see ``ThreadSums``.
     ///
@@ -81,8 +79,7 @@ extension CallPathTree {
         /// How many paths above the current one belong to each row, and where these paths end.
         var active = [Int32](repeating: 0, count: subjects.count)
         var open: [Int] = []
-        let suspensions = suspensions
-        let selfOffCPU = selfOffCPU
+        let waits = PathWaits(of: self)
         for (index, path) in paths.enumerated() {
             while let last = open.last, Int(paths[last].end) <= index {
                 if keys[last] >= 0 { active[Int(keys[last])] -= 1 }
@@ -93,9 +90,7 @@ extension CallPathTree {
             let row = Int(keys[index])
             var own = path.sums
             if functions.countsSamples, active[row] > 0 { own.calls = 0 }
-            sums[row].add(
-                own, isOutermost: active[row] == 0, suspended: suspensions.isEmpty ? 0 : suspensions[index],
-                selfOffCPU: selfOffCPU.isEmpty ? OffCPUTimes() : selfOffCPU[index])
+            sums[row].add(own, isOutermost: active[row] == 0, waits, index)
             active[row] += 1
         }
         let members = pathsByRow(keys, rows: subjects.count)
@@ -107,35 +102,6 @@ extension CallPathTree {
             }
             return AggregateRow(subjects[row], sums[row], reader.take(of: sums[row]), cost: cost)
         }
-    }
-
-    /// The time of each path, in ns, in which it and its callees waited for a task to go on. Empty when none did.
-    var suspensions: [UInt64] {
-        guard let suspended = functions.suspended else { return [] }
-        var times = [UInt64](repeating: 0, count: paths.count)
-        for (index, path) in paths.enumerated().reversed() {
-            if path.function == suspended { times[index] = path.sums.total }
-            if path.parent >= 0 { times[Int(path.parent)] &+= times[index] }
-        }
-        return times
-    }
-
-    /// By path: the part of its own time in which threads had no CPU, in ns. Empty when none is known.
-    ///
-    /// - Complexity: O(n) in the number of paths.
-    public var selfOffCPU: [OffCPUTimes] {
-        guard paths.store.hasRareSums else { return [] }
-        var own = [OffCPUTimes](repeating: OffCPUTimes(), count: paths.count)
-        var isKnown = false
-        for index in paths.indices.reversed() {
-            let path = paths[index]
-            if path.sums.offCPU.isZero { continue }
-            isKnown = true
-            // By now it has what its callees have, which is taken off.
-            own[index] = path.sums.offCPU.without(own[index]).within(path.sums.selfTime)
-            if path.parent >= 0 { own[Int(path.parent)].add(path.sums.offCPU) }
-        }
-        return isKnown ? own : []
     }
 
     /// Path indices ordered by row, and where the indices of each row begin.

@@ -1,10 +1,7 @@
-internal import TraceFile
-
 /// The row of every path of a tree. Each is made when it is asked for, because rows take more memory than paths.
 public struct PathRows {
     private let tree: CallPathTree
-    private let suspensions: [UInt64]
-    private let selfOffCPU: [OffCPUTimes]
+    private let waits: PathWaits
     private let scratch = Scratch()
 
     private final class Scratch {
@@ -13,8 +10,7 @@ public struct PathRows {
 
     public init(_ tree: CallPathTree) {
         self.tree = tree
-        suspensions = tree.suspensions
-        selfOffCPU = tree.selfOffCPU
+        waits = PathWaits(of: tree)
     }
 
     /// The row of path `index`.
@@ -28,9 +24,7 @@ public struct PathRows {
     public func row(_ index: Int, percentiles: Bool) -> AggregateRow {
         let path = tree.paths[index]
         var sums = RowSums()
-        sums.add(
-            path.sums, isOutermost: true, suspended: suspensions.isEmpty ? 0 : suspensions[index],
-            selfOffCPU: selfOffCPU.isEmpty ? OffCPUTimes() : selfOffCPU[index])
+        sums.add(path.sums, isOutermost: true, waits, index)
         var taken = Percentiles()
         if percentiles, sums.calls > 0 {
             scratch.reader.add(tree.histograms, path.histogram, of: path.sums)

@@ -34,12 +34,19 @@ public struct RowSums: BitwiseCopyable, Sendable, Equatable {
 
     public init() {}
 
-    /// Adds a path.
+    /// Adds path `index`, whose sums are `path`.
     ///
     /// - Parameters:
     ///   - isOutermost: no path above it belongs to the row. Otherwise its time is part of theirs.
-    ///   - selfOffCPU: the part of its own time in which threads had no CPU.
-    mutating func add(_ path: CallPathSums, isOutermost: Bool, suspended: UInt64, selfOffCPU: OffCPUTimes) {
+    ///   - waits: of all paths.
+    mutating func add(_ path: CallPathSums, isOutermost: Bool, _ waits: PathWaits, _ index: Int) {
+        add(path, isOutermost: isOutermost)
+        selfOffCPU.add(waits.own(index))
+        if isOutermost { suspended &+= waits.suspended(index) }
+    }
+
+    /// Adds a path of which it is not known by itself how long it waited.
+    mutating func add(_ path: CallPathSums, isOutermost: Bool) {
         calls &+= path.calls
         selfTime &+= path.selfTime
         inheritedCalls &+= path.inheritedCalls
@@ -49,13 +56,11 @@ public struct RowSums: BitwiseCopyable, Sendable, Equatable {
         taken &+= path.taken
         dropped.add(path.dropped)
         selfMemory.add(path.selfMemory)
-        self.selfOffCPU.add(selfOffCPU)
         guard isOutermost else { return }
         memory.add(path.memory)
         total &+= path.total
         inherited &+= path.inherited
         offCPU.add(path.offCPU)
-        self.suspended &+= suspended
     }
 
     public mutating func add(_ other: RowSums) {

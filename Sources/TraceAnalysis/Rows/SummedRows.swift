@@ -59,6 +59,9 @@ public struct SummedRows {
         return result
     }
 
+    /// All of them, with their percentiles.
+    public var all: [AggregateRow] { (0..<count).map { row($0, true) } }
+
     /// Whether there is nothing at all to show.
     public var isEmpty: Bool { count == 0 && dropped.calls == 0 }
 

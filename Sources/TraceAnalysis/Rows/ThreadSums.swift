@@ -18,13 +18,11 @@ public struct ThreadSums {
     /// - Complexity: O(n) in the number of paths.
     public init?(_ thread: TracedThread, _ tree: CallPathTree) {
         guard !tree.paths.isEmpty else { return nil }
-        let suspensions = tree.suspensions, selfOffCPU = tree.selfOffCPU
+        let waits = PathWaits(of: tree)
         var sums = RowSums()
         var reader = PercentileReader()
         for (index, path) in tree.paths.enumerated() {
-            sums.add(
-                path.sums, isOutermost: path.parent < 0, suspended: suspensions.isEmpty ? 0 : suspensions[index],
-                selfOffCPU: selfOffCPU.isEmpty ? OffCPUTimes() : selfOffCPU[index])
+            sums.add(path.sums, isOutermost: path.parent < 0, waits, index)
             reader.add(tree.histograms, path.histogram, of: path.sums)
         }
         self.init(ThreadLabel(thread), sums, reader.takeCounts())
@@ -42,7 +40,7 @@ public struct ThreadSums {
                 if node.firstStart == .max { continue }
                 isEmpty = false
                 let path = sink.table.sums(UInt32(index))
-                sums.add(path, isOutermost: node.parent == 0, suspended: 0, selfOffCPU: OffCPUTimes())
+                sums.add(path, isOutermost: node.parent == 0)
                 if sink.keys[node.function].pointee.address == FunctionTable.suspended {
                     sums.suspended &+= path.total
                 }

@@ -17,24 +17,22 @@ struct TreeBuilder: CallSink {
         case rank(LongestCalls)
     }
 
-    private let filter: TreeFilter
+    let filter: TreeFilter
     /// It is unmanaged because retaining and releasing an object for each call takes longer than the rest of the work.
     /// The tree's owner keeps it alive.
-    private let classifier: Unmanaged<NameClassifier>?
+    let classifier: Unmanaged<NameClassifier>?
     private let space: AddressSpace
     /// What the arguments of the process's calls are.
     private let layouts: [UInt32: ArgumentLayout]
     private let needsMatch: Bool
     private let leads: Bool
     /// Whether triggers set other limits.
-    private let limits: Bool
+    let limits: Bool
     /// Whether a watch list says which calls are shown, and how far below a watched one.
     private let watches: Bool
     private let watchedDepth: UInt8
-    /// When the thread had no CPU; nil when that is not known.
-    private var offCPU: OffCPU.Cursor?
-    /// Between these, it had one.
-    private var onCPU: (from: UInt64, to: UInt64) = (0, .max)
+    /// When the thread had no CPU.
+    private var offCPU: OffCPU.Cursor
     /// What part of a call's time is compared.
     private let measure: TimeKind
     /// What open calls have done with memory; nil when that is not asked for.
@@ -69,8 +67,8 @@ struct TreeBuilder: CallSink {
     /// the longest are hidden, too.
     private let least: UInt64
     /// The same of the longest calls alone.
-    private let leastOfLongest: UInt64
-    private let tie: UInt64
+    let leastOfLongest: UInt64
+    let tie: UInt64
     /// Whether `collect` gave up.
     private(set) var isOverBudget = false
     /// Takes the main lane's nodes in `stream`; returns whether to go on.
@@ -94,8 +92,7 @@ struct TreeBuilder: CallSink {
         memory = tellsMemory ? OpenMemory() : nil
         self.tellsMemory = tellsMemory
         self.layouts = layouts
-        self.offCPU = offCPU.map(OffCPU.Cursor.init)
-        if let cursor = self.offCPU { onCPU.to = cursor.next }
+        self.offCPU = OffCPU.Cursor(offCPU)
         measure = filter.measure
         self.isTask = isTask
         self.mode = mode
@@ -236,28 +233,6 @@ struct TreeBuilder: CallSink {
         return isTooDeep ? Payload.noNode : arena.append(call, depth: depth)
     }
 
-    /// What triggers say of a call, and of those below it.
-    @inline(never)
-    private func limit(
-        _ caller: Standing, _ role: Role, _ own: NameClassifier.Limits?, depth: UInt32
-    ) -> UInt32 {
-        // Where nothing is shown yet, or any more, functions change nothing.
-        guard role == .candidate || role == .transparent else { return 0 }
-        var levels = caller.levels
-        var isTooDeep = caller.isTooDeep
-        if let mine = own?.levels {
-            // A transparent call has no level of its own, and what is above it stays as it is.
-            levels = mine
-            if role == .candidate { isTooDeep = false }
-        } else if role == .candidate {
-            isTooDeep = levels.map { $0 == 0 } ?? (depth > filter.maxDepth)
-            levels = levels.map { $0 == 0 ? 0 : $0 - 1 }
-        }
-        return Standing.limits(
-            isKept: own != nil && role == .candidate && !isTooDeep, isTooDeep: isTooDeep,
-            minCost: own.map { $0.minCost == 0 ? caller.minCost : $0.minCost } ?? caller.minCost, levels: levels)
-    }
-
     @inline(never)
     private mutating func carryIn(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
         toCarryIn -= 1
@@ -317,7 +292,7 @@ struct TreeBuilder: CallSink {
             hide(CallSum(calls: 1 &+ call.pointee.payload.hidden.calls, time: total), below: caller)
         }
         if isRanking, isShown { rank(call, cost) }
-        if isShown, !isMeasured, start < onCPU.from || end > onCPU.to { times = split(from: start, to: end) }
+        if isShown, !isMeasured, !offCPU.hadCPU(from: start, to: end) { times = split(from: start, to: end) }
         let node = call.pointee.payload.node
         if node >= 0 {
             if isShown {
@@ -334,48 +309,9 @@ struct TreeBuilder: CallSink {
         }
     }
 
-    /// Whether the filter shows a call, for which triggers set other limits. If not, it counts as hidden in the call above.
-    ///
-    /// Of a call that lies too deep, `hidden.time` is the time of those below it that are shown all the same: it is what is
-    /// not hidden of the call.
-    @inline(never)
-    private mutating func applyLimits(
-        _ call: UnsafeMutablePointer<OpenCall<Payload>>, cost: UInt64, total: UInt64
-    ) -> Bool {
-        let caller = call - 1
-        let standing = call.pointee.payload.standing
-        let isShown = keeps(call, cost) && !(cost < leastOfLongest || cost == tie && !isKept(call))
-        let isBelowHidden = caller.pointee.payload.standing.isTooDeep
-        if standing.isKept, isShown || standing.isTooDeep { caller.pointee.payload.standing.keep() }
-        if isShown {
-            if isBelowHidden { caller.pointee.payload.hidden.time &+= total }
-            return true
-        }
-        let shown = standing.isTooDeep ? min(call.pointee.payload.hidden.time, total) : 0
-        let calls = 1 &+ call.pointee.payload.hidden.calls
-        if isBelowHidden {
-            caller.pointee.payload.hidden.add(CallSum(calls: calls, time: shown))
-        } else {
-            hide(CallSum(calls: calls, time: total &- shown), below: caller)
-        }
-        return false
-    }
-
-    /// Whether a call is neither too deep nor too short.
-    private func keeps(_ call: UnsafeMutablePointer<OpenCall<Payload>>, _ cost: UInt64) -> Bool {
-        let standing = call.pointee.payload.standing
-        guard limits else { return cost >= filter.minCost && call.pointee.payload.depth <= filter.maxDepth }
-        if standing.isTooDeep || standing.isKept { return !standing.isTooDeep }
-        let index = (call - 1).pointee.payload.standing.minCost
-        let costs = classifier?._withUnsafeGuaranteedRef { $0.costs }
-        return cost >= (index == 0 ? filter.minCost : costs?[index] ?? 0)
-    }
-
     @inline(never)
     private mutating func split(from start: UInt64, to end: UInt64) -> OffCPUTimes {
-        guard let times = offCPU?.times(from: start, to: end) else { return OffCPUTimes() }
-        onCPU = (offCPU!.last, offCPU!.next)
-        return times
+        offCPU.times(from: start, to: end)
     }
 
     /// Whether the watch list shows a call: it is watched, not too far below one that is, or above one that the filter keeps.
@@ -390,7 +326,7 @@ struct TreeBuilder: CallSink {
     }
 
     @inline(never)
-    private func isKept(_ call: UnsafeMutablePointer<OpenCall<Payload>>) -> Bool {
+    func isKept(_ call: UnsafeMutablePointer<OpenCall<Payload>>) -> Bool {
         longest?._withUnsafeGuaranteedRef { $0.keeps(start: call.pointee.start, depth: call.pointee.payload.depth) }
             ?? true
     }
@@ -418,7 +354,7 @@ struct TreeBuilder: CallSink {
     }
 
     @inline(__always)
-    private mutating func hide(_ sum: CallSum, below caller: UnsafeMutablePointer<OpenCall<Payload>>) {
+    mutating func hide(_ sum: CallSum, below caller: UnsafeMutablePointer<OpenCall<Payload>>) {
         if caller.pointee.payload.node == Payload.baseNode {
             rootsHidden.add(sum)
         } else {

@@ -69,24 +69,30 @@ public final class OffCPU: Sendable {
         return first..<max(first, firstStretch(from: end))
     }
 
-    /// Answers for moments that mostly come in the order of time. Most calls lie between two stretches, which whoever asks sees
-    /// by two comparisons.
+    /// Answers for moments that mostly come in the order of time. Most calls lie between two stretches, which takes two comparisons
+    /// to see, where the answer is asked for.
     public struct Cursor {
-        private let times: OffCPU
-        /// No stretch that begins before `next` ends after `last`: nothing lies between moments from `last` to `next`.
+        private let times: OffCPU?
+        /// No stretch that begins before `next` ends after `last`.
         public private(set) var last: UInt64 = 0
-        public private(set) var next: UInt64 = 0
+        public private(set) var next: UInt64 = .max
         private var index = 0
 
-        public init(_ times: OffCPU) {
+        /// - Parameter times: nil where it is not known: then the thread always had one.
+        public init(_ times: OffCPU?) {
             self.times = times
-            next = times.stretches.first?.begin ?? .max
+            if let first = times?.stretches.first { next = first.begin }
         }
+
+        /// Whether the thread had a CPU all the time between two moments, in ns, as far as is known without a search.
+        @inlinable
+        public func hadCPU(from start: UInt64, to end: UInt64) -> Bool { start >= last && end <= next }
 
         /// What the thread had no CPU between two moments, in ns.
         ///
         /// - Complexity: O(1) where nothing lies between them; else O(log stretches).
         public mutating func times(from start: UInt64, to end: UInt64) -> OffCPUTimes {
+            guard let times else { return OffCPUTimes() }
             while end > next {
                 last = times.stretches[index].end
                 index += 1

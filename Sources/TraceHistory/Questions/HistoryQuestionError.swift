@@ -81,4 +81,11 @@ extension Pattern {
         do throws(Pattern.InvalidPattern) { self = isWhole ? try Pattern(unqualified: text) : try Pattern(text) } catch
         { throw .pattern(error) }
     }
+
+    /// What is asked for of things with names: of several names that end alike, the one that is asked for as a whole is meant.
+    func meant<Named>(_ all: some Sequence<Named>, _ name: (Named) -> String) -> [Named] {
+        let matching = all.filter { matches(name($0)) }
+        let whole = matching.filter { longerName(of: name($0)) == nil }
+        return whole.isEmpty ? matching : whole
+    }
 }

@@ -99,12 +99,7 @@ extension HistorySubject {
             guard let measure = try? asked.found(among: content.measures.map(\.measure)) else { return nil }
             return content.measures.first { $0.measure == measure }.map { Double($0.value) }
         case .function(let name):
-            let pattern = try Pattern(asked: name)
-            var matching = content.functions.filter { pattern.matches($0.identity.name) }
-            // Of several names that end alike, the one that is asked for as a whole is meant.
-            if matching.contains(where: { pattern.longerName(of: $0.identity.name) == nil }) {
-                matching.removeAll { pattern.longerName(of: $0.identity.name) != nil }
-            }
+            let matching = try Pattern(asked: name).meant(content.functions, \.identity.name)
             let names = Set(matching.map(\.identity.name))
             guard names.count <= 1 else { throw .severalFunctions(name, names.sorted()) }
             return Double((matching.first { $0.identity.module == "" } ?? matching.first)?.sums.total ?? 0)

@@ -56,12 +56,9 @@ struct RunNumbersSource {
 
     /// The function that a pattern matches, when it is one; of several of one name, the program's own.
     static func function(_ text: String, _ catalog: PathCatalog) throws(HistoryQuestionError) -> UInt32 {
-        let pattern = try Pattern(asked: text)
-        let matching = catalog.functions.indices.filter { pattern.matches(catalog.functions[$0].name) }
-        // Of several names that end alike, the one that is asked for as a whole is meant.
-        let whole = matching.filter { pattern.longerName(of: catalog.functions[$0].name) == nil }
-        let exact = whole.filter { catalog.functions[$0].name == text }
-        let found = exact.isEmpty ? whole.isEmpty ? matching : whole : exact
+        let matching = try Pattern(asked: text).meant(catalog.functions.indices) { catalog.functions[$0].name }
+        let exact = matching.filter { catalog.functions[$0].name == text }
+        let found = exact.isEmpty ? matching : exact
         if let first = found.first, found.allSatisfy({ catalog.functions[$0].name == catalog.functions[first].name }) {
             return UInt32(found.first { catalog.functions[$0].module == "" } ?? first)
         }

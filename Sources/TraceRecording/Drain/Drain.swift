@@ -8,9 +8,10 @@ final class Drain: @unchecked Sendable {
     private let buffers: SharedBuffers
     private let log: TraceLogWriter
     private let clock: SessionClock
-    private let maxSize: UInt64?
+    /// By which the program is recorded.
+    private let options: RecordOptions
     /// Whether records stay in the buffers, which are a ring, and only metadata goes to the log.
-    private let leavesRecords: Bool
+    private var leavesRecords: Bool { options.mode == .flight }
     private var isStopping: UInt32 = 0
     private var threads: Set<UInt64> = []
     private var calls: UInt64 = 0
@@ -18,8 +19,6 @@ final class Drain: @unchecked Sendable {
     /// Call paths, and calls for which there could be none.
     private var paths: UInt64 = 0
     private var foldedCalls: UInt64 = 0
-    /// The most call paths that there may be; nil where calls are not added up.
-    private let mostPaths: UInt64?
     private var unwrittenCalls: UInt64 = 0
     private var spoiledChunks: UInt64 = 0
     private var isCapped = false
@@ -84,15 +83,12 @@ final class Drain: @unchecked Sendable {
         var wasKept: Bool
     }
 
-    /// - Parameter options: by which the program is recorded.
     init(buffers: SharedBuffers, log: TraceLogWriter, clock: SessionClock, options: RecordOptions) {
         self.buffers = buffers
         self.log = log
         self.clock = clock
         chunkCheck = ChunkCheck(slotSize: UInt32(buffers.slotSize), clock: clock)
-        maxSize = options.maxSize
-        mostPaths = options.mode.keepsPaths ? UInt64(options.maxPaths) : nil
-        leavesRecords = options.mode == .flight
+        self.options = options
     }
 
     /// Drains until ``stop()``, or until there is nothing to drain and no process is left that could write. This needs a
@@ -273,7 +269,7 @@ final class Drain: @unchecked Sendable {
         summary.bytes = log.bytes
         summary.paths = paths
         summary.foldedCalls = foldedCalls
-        summary.isFullOfPaths = mostPaths.map { paths >= $0 } ?? false
+        summary.isFullOfPaths = options.mode.keepsPaths && paths >= UInt64(options.maxPaths)
         summary.unwrittenCalls = unwrittenCalls
         summary.writeError = log.error.map(describe)
         let losses = losses
@@ -371,7 +367,7 @@ final class Drain: @unchecked Sendable {
 
     /// Decides how to write `waiting` bytes of finished chunks, and when to look for the next ones.
     private func choosePace(waiting: UInt64) {
-        let isFarFromCap = maxSize.map { log.bytes + waiting + Self.exactSize < $0 } ?? true
+        let isFarFromCap = options.maxSize.map { log.bytes + waiting + Self.exactSize < $0 } ?? true
         let keepsUp = pace.keepsUp(waiting: waiting, waited: writing, at: SystemClock.monotonic)
         log.passesCache = isFarFromCap && keepsUp
         writing = 0
@@ -495,7 +491,7 @@ final class Drain: @unchecked Sendable {
 
     /// Whether the log would grow beyond the cap; once it would, no more records are taken.
     private func exceedsCap(_ header: fathom_chunk) -> Bool {
-        guard let maxSize else { return false }
+        guard let maxSize = options.maxSize else { return false }
         if !isCapped && log.bytes + pendingBytes + TraceLogWriter.size(of: header) > maxSize {
             isCapped = true
             buffers.stopRecording()

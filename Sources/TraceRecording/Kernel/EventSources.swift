@@ -27,10 +27,10 @@ final class EventSources {
                 return (nil, error.text(kind))
             }
         }
-        // The kernel's records would grow without bound beside a ring, and say nothing of sums.
         let asks = options.waiting != .unknown
         tellsCauses = options.waiting == .causes
         let isCheap = tellsCauses || sysconf(Int32(_SC_NPROCESSORS_CONF)) <= Self.mostProcessors
+        // The kernel's records would grow without bound beside a ring, and say nothing of sums.
         switches =
             asks && isCheap && options.mode == .trace
             ? ask(.switches, isAlone: !options.tellsFaults)

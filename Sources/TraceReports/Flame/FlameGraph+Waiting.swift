@@ -9,18 +9,16 @@ extension FlameGraph {
     ///
     /// - Complexity: O(paths).
     static func waits(of tree: CallPathTree) -> [(all: UInt64, own: UInt64)] {
-        let suspended = tree.functions.suspended
+        let suspended = tree.functions.suspended, known = PathWaits(of: tree)
         var waits = [(all: UInt64, own: UInt64)](repeating: (0, 0), count: tree.paths.count)
-        var below = [UInt64](repeating: 0, count: tree.paths.count)
         var isAny = false
         for (index, path) in tree.paths.enumerated().reversed() {
-            let offCPU = path.sums.offCPU.within(path.sums.total)
-            let known = path.function == suspended ? path.sums.total : offCPU.blocked &+ offCPU.runnable
-            // Where only tasks are known to wait, callers wait as long as their callees.
-            let all = min(max(known, below[index]), path.sums.total)
-            waits[index] = (all, min(all &- min(below[index], all), path.sums.selfTime))
-            isAny = isAny || all > 0
-            if path.parent >= 0 { below[Int(path.parent)] &+= all }
+            let offCPU = known.own(index)
+            // Where it is not known when threads had no CPU, tasks are known to wait.
+            waits[index].own = path.function == suspended ? path.sums.total : offCPU.blocked &+ offCPU.runnable
+            waits[index].all = min(waits[index].all &+ waits[index].own, path.sums.total)
+            isAny = isAny || waits[index].own > 0
+            if path.parent >= 0 { waits[Int(path.parent)].all &+= waits[index].all }
         }
         return isAny ? waits : []
     }
@@ -108,15 +106,11 @@ extension FlameGraph {
     func hatch(
         _ frame: Frame, _ stretches: [Range<UInt64>], _ scale: Double, row: Int, _ writer: ByteWriter
     ) {
-        var (low, high) = (0, stretches.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if stretches[middle].upperBound <= frame.start { low = middle + 1 } else { high = middle }
-        }
+        let first = stretches.partitioningIndex { $0.upperBound > frame.start }
         let whole = frame.start..<(frame.start &+ frame.total)
         // Half a pixel stays free between frames.
         let far = Double(whole.upperBound) * scale - (Double(frame.total) * scale > 2 ? 0.5 : 0)
-        for stretch in stretches[low...] {
+        for stretch in stretches[first...] {
             guard stretch.lowerBound < whole.upperBound else { break }
             let begin = Double(max(stretch.lowerBound, whole.lowerBound)) * scale
             let end = min(Double(min(stretch.upperBound, whole.upperBound)) * scale, far)

@@ -50,8 +50,8 @@ public struct GraphText {
     /// Lines beyond the limit.
     private var more = 0
     private var hasMarks = false
-    /// By path, where colours tell it: the part of its own time in which threads had no CPU. Empty where that is not known.
-    private var selfOffCPU: [OffCPUTimes] = []
+    /// Where colours tell it.
+    private var waits: PathWaits?
 
     public init(_ writer: ByteWriter, options: Options) {
         self.writer = writer
@@ -79,7 +79,7 @@ public struct GraphText {
     /// - Complexity: O(n log n) in the number of paths.
     public mutating func write(_ tree: CallPathTree) {
         (shown, more, hasMarks) = (0, 0, false)
-        selfOffCPU = layout.isColoured ? tree.selfOffCPU : []
+        waits = layout.isColoured ? PathWaits(of: tree) : nil
         let times = TimesText(tree.cost, samplePeriod: options.samplePeriod, areKept: options.keepsTimes)
         writer.write(in: layout.style(.bold)) {
             for column in columns {
@@ -151,7 +151,7 @@ public struct GraphText {
             case .bar: writeBar(share)
             case .total: writer.write(time: sums.total, width: column.width)
             case .self:
-                let offCPU = selfOffCPU.isEmpty ? OffCPUTimes() : selfOffCPU[index]
+                let offCPU = waits?.own(index) ?? OffCPUTimes()
                 let running = sums.selfTime &- offCPU.blocked &- offCPU.runnable
                 writer.write(in: layout.waiting(offCPU, in: sums.selfTime) ?? layout.heat(running, of: whole)) {
                     writer.write(time: sums.selfTime, width: column.width)

@@ -16,10 +16,11 @@ enum MisplacedOptions {
     static func tell(_ words: [String], of command: any ParsableCommand.Type) {
         // Behind `--` there may be another program, which has arguments of its own.
         let arguments = Array(words.dropFirst().prefix { $0 != "--" })
-        guard arguments.contains(where: { $0.hasPrefix("-") }) else { return }
-        for (index, word) in arguments.enumerated() {
+        // They are read off the command's help, which takes longer than what is likely not to need it.
+        lazy var own = Set(UsageMessage.options(of: command))
+        for (index, word) in arguments.enumerated() where word.hasPrefix("-") {
             let value = arguments.dropFirst(index + 1).first
-            guard let option = option(word, value, of: command) else { continue }
+            guard let option = option(word, value, isOwn: { own.contains($0) }) else { continue }
             let program = CommandText.line([words[0]])
             return Diagnostics.say(
                 "\(program) gets \(option), because that stands behind it; for Fathom: fathom \(command._commandName) \(option) -- \(program)"
@@ -28,7 +29,7 @@ enum MisplacedOptions {
     }
 
     /// A word, with the value behind it, where it is likely to be Fathom's.
-    private static func option(_ word: String, _ value: String?, of command: any ParsableCommand.Type) -> String? {
+    private static func option(_ word: String, _ value: String?, isOwn: (String) -> Bool) -> String? {
         if ["-o", "--output"].contains(word), let value, value.hasSuffix(".fathom") {
             return CommandText.line([word, value])
         }
@@ -36,7 +37,7 @@ enum MisplacedOptions {
             return CommandText.line([word])
         }
         let name = String(word.prefix { $0 != "=" })
-        guard name.hasPrefix("--"), !common.contains(name), UsageMessage.options(of: command).contains(name) else {
+        guard name.hasPrefix("--"), !common.contains(name), isOwn(name) else {
             return nil
         }
         return CommandText.line([word])

@@ -77,15 +77,9 @@ struct Browse: ParsableCommand {
         let query = try AggregateQuery(session, options, listener: listener)
         let tree = try query.tree()
         let rows = options.filter.usesEverything ? try query.functionRows().rows : tree.rows(by: .function)
-        let least = options.filter.minCost
-        let isKept = query.functions.matching(options.filter.triggers.map(\.function))
-        let shown = rows.filter { row in
-            guard row.total < least, case .function(let id) = row.subject else { return row.total >= least }
-            return isKept(id)
-        }
-        var content = ScreenContent(
-            tree, rows: shown, title: PathText.name(session.path).visible)
-        content.minCost = least
+        let shown = SummedRows(.functions, rows, of: tree).longEnough(for: options.filter)
+        var content = ScreenContent(tree, rows: shown.all, title: PathText.name(session.path).visible)
+        content.minCost = options.filter.minCost
         content.choices = choices.list
         content.chosen = chosen
         content.status = status(session, query, tree)
