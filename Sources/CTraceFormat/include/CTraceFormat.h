@@ -93,11 +93,11 @@ struct fathom_chunk {
     uint32_t thread;   // serial in the process: 1, 2, ...; 0 for metadata
     uint32_t pid;
     uint32_t tid;
-    uint64_t sequence;     // 0, 1, ... within (process, thread)
-    uint64_t begin_ticks;  // base time of the first record
-    uint64_t begin_ns;     // the same moment in ns
-    uint64_t end_ticks;    // when the chunk was finished, 0 while it is being written
-    uint64_t end_ns;
+    uint64_t sequence;       // 0, 1, ... within (process, thread)
+    uint64_t begin_ticks;    // base time of the first record
+    uint64_t begin_ns;       // the same moment in ns
+    uint64_t end_ticks;      // when the chunk was finished, 0 while it is being written
+    uint64_t end_ns;         // the same moment; where end_ticks is 0: see fathom_chunk_note_away
     uint64_t switch_ticks;   // processor time between the previous chunk's end and begin_ticks, if the runtime did
                              // nothing else in between; else 0
     uint64_t calls;          // enter records in this chunk; valid once end_ticks is set
@@ -124,6 +124,30 @@ FATHOM_PUBLIC_INLINE uint16_t fathom_ran(uint64_t processor_ns, uint64_t passed_
     if (!passed_ns) return 0;
     if (processor_ns > passed_ns) processor_ns = passed_ns;
     return (uint16_t)(1 + ((unsigned __int128)processor_ns * 65534u + passed_ns / 2) / passed_ns);
+}
+
+// While a chunk is being written, `calls` says when its thread looked last at its own processor time, in ticks, or 0,
+// and `header_sum` what that was, in ns.
+FATHOM_PUBLIC_INLINE void fathom_chunk_looked(struct fathom_chunk *chunk, uint64_t ticks, uint64_t processor_ns) {
+    chunk->calls = ticks;
+    chunk->header_sum = processor_ns;
+}
+FATHOM_PUBLIC_INLINE uint64_t fathom_chunk_last_look(const struct fathom_chunk *chunk, uint64_t *processor_ns) {
+    *processor_ns = chunk->header_sum;
+    return chunk->calls;
+}
+
+// Notes for how many ns the thread of a chunk that is being written had no CPU since its last record. `used` is what
+// the chunk had when that was looked at. The thread's next record takes it back, as its end does.
+FATHOM_PUBLIC_INLINE void fathom_chunk_note_away(struct fathom_chunk *chunk, uint32_t used, uint64_t away_ns) {
+    uint64_t known = __atomic_load_n(&chunk->end_ns, __ATOMIC_ACQUIRE);
+    uint32_t thread = chunk->thread;
+    if (__atomic_load_n(&chunk->end_ticks, __ATOMIC_ACQUIRE) ||
+        !__atomic_compare_exchange_n(&chunk->end_ns, &known, away_ns, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return;
+    int is_same = __atomic_load_n(&chunk->used, __ATOMIC_ACQUIRE) == used && chunk->thread == thread &&
+                  !__atomic_load_n(&chunk->end_ticks, __ATOMIC_ACQUIRE);
+    if (!is_same) __atomic_compare_exchange_n(&chunk->end_ns, &away_ns, 0, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 #define FATHOM_DEPTH_LIMIT 0x4000000u  // open calls of a lane, at most; deeper calls are lost

@@ -4,11 +4,14 @@
 #include "../follow/process.h"
 #include "../follow/side.h"
 #include "../host/runtime.h"
+#include "../record/away.h"
+#include "../record/put.h"
 #include "../session/metadata.h"
 #include "../session/modules.h"
 #include "../session/sleds.h"
 #include "../session/steering.h"
 #include "CTraceRuntime.h"
+#include "busy.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -69,8 +72,21 @@ static void give_back(void) {
     side_give_back(&current);
 }
 
+// No record will tell how long threads have been away until now.
+static void tell_away(void) {
+    if (!away_is_asked_for() || confine_unnoted()) return;
+    struct thread *t = begin_note();
+    if (t) {
+        uint64_t now = now_ticks();
+        if (writer_of(t)->chunk) put_room(t, &now);
+        end_note(t);
+    }
+    away_look_at_others();
+}
+
 __attribute__((destructor)) static void ended(void) {
     if (!runtime_records()) return;
+    tell_away();
     if (runtime.modules_stale) modules_scan(LOADER_PATIENCE);
     metadata_end(FATHOM_END_EXIT);
     give_back();
@@ -81,6 +97,7 @@ void fathom_note_exit(void) { ended(); }
 
 void fathom_note_exec(void) {
     if (!runtime_records()) return;
+    tell_away();
     metadata_end(FATHOM_END_EXEC);
     give_back();
 }

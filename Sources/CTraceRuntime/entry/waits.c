@@ -6,6 +6,7 @@
 
 #include "../follow/process.h"
 #include "../host/runtime.h"
+#include "../record/away.h"
 #include "../record/chunk.h"
 #include "../record/put.h"
 #include "../session/metadata.h"

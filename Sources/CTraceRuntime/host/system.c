@@ -193,6 +193,18 @@ void system_thread_name(uint32_t id, char name[16]) {
     __builtin_memcpy(name, found, sizeof found);
 }
 
+int system_thread_sleeps(uint32_t id) {
+    char path[sizeof "/proc/self/task//stat" + 10] = "/proc/self/task/", stat[128];
+    __builtin_memcpy(text_append_number(path + text_length(path), id), "/stat", sizeof "/stat");
+    long descriptor = system_open(path, O_RDONLY);
+    if (descriptor < 0) return 0;
+    long size = system_read(descriptor, stat, sizeof stat);
+    system_close(descriptor);
+    // The state follows the name, which is in parentheses and may have some.
+    while (size > 0 && stat[size - 1] != ')') size--;
+    return size > 0 && size + 1 < (long)sizeof stat && (stat[size + 1] == 'S' || stat[size + 1] == 'D');
+}
+
 static uint64_t clock_ns(clockid_t clock) {
     struct timespec now = {0, 0};
     SYSTEM(clock_gettime, clock, &now, 0, 0, 0, 0);
@@ -202,6 +214,9 @@ static uint64_t clock_ns(clockid_t clock) {
 uint64_t system_monotonic_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
 
 uint64_t system_processor_ns(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
+
+// The kernel's number of the clock of a thread, as pthread_getcpuclockid gives it.
+uint64_t system_thread_processor_ns(uint32_t id) { return clock_ns((clockid_t)(~id << 3 | 6)); }
 
 void system_wake(uint32_t *futex) { SYSTEM(futex, futex, FUTEX_WAKE, 1, 0, 0, 0); }
 

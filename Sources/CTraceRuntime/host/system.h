@@ -69,7 +69,10 @@ void system_own_name(char name[16]);      // of the calling thread
 void system_thread_name(uint32_t id,
                         char name[16]);  // of any thread of the process; left as it is when it is not known
 uint64_t system_monotonic_ns(void);
-uint64_t system_processor_ns(void);  // processor time of the calling thread
+uint64_t system_processor_ns(void);                // processor time of the calling thread
+uint64_t system_thread_processor_ns(uint32_t id);  // of a thread of this process; 0 when there is none
+// Whether a thread of this process waits, and does not want a CPU. Opens a file.
+int system_thread_sleeps(uint32_t id);
 // Waits to be woken while *futex is `expected`; less than a second.
 void system_await(uint32_t *futex, uint32_t expected, uint64_t nanoseconds);
 void system_wake(uint32_t *futex);

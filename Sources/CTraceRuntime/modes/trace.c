@@ -4,6 +4,7 @@
 #include "trace.h"
 
 #include "../host/runtime.h"
+#include "../record/away.h"
 #include "../record/chunk.h"
 #include "../record/put.h"
 #include "../session/modules.h"

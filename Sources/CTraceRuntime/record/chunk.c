@@ -1,6 +1,7 @@
 // One thread's chunks: how a slot is taken, a header and open call path are written, and a chunk is finished.
 
 #include "chunk.h"
+#include "away.h"
 
 #include "../follow/side.h"
 #include "../host/runtime.h"
@@ -150,6 +151,7 @@ static int chunk_begin(struct thread *t, const struct previous *previous) {
     uint64_t after = now_ticks();
     chunk->begin_ticks = before + (after - before) / 2;
     chunk->switch_ticks = previous->is_known ? switch_ticks(t, chunk->begin_ticks, previous->processor_ns) : 0;
+    fathom_chunk_looked(chunk, w->away.ticks, w->away.processor_ns);
     w->began_processor_ns = runtime.head.tells & FATHOM_TELLS_RUNNING ? system_processor_ns() : 0;
     w->slot = slot;
     w->chunk = chunk;

@@ -23,17 +23,4 @@ void put_lane(struct thread *t);  // the running one
 void put_told(struct thread *t, const struct told *told, uint64_t now);
 void put_task(struct thread *t, const struct fathom_task *task);  // whose piece the next call is
 
-// Time in which the thread had no CPU although no call is known that waits, where nobody else tells of that.
-
-// Whether the runtime tells itself when threads have no CPU.
-INTERNAL int away_is_asked_for(void) { return runtime.head.tells & FATHOM_TELLS_AWAY; }
-
-// How long the thread was away between its last record and `now`, in ns: 0 where that is not known, or not long. Looks
-// at the thread's processor time if there was no record for long, or if it was not looked at lately.
-uint64_t away_look(struct thread *t, uint64_t now);
-// Looks at the thread's processor time: what it was away until now, others have told.
-void away_begin(struct thread *t);
-// Nothing is known of the time until now: the thread begins, or is another one.
-INTERNAL void away_forget(struct writer *w) { w->away.ticks = 0; }
-
 #endif

@@ -158,8 +158,8 @@ static size_t populate(uint32_t slot, struct fathom_chunk *chunk, size_t least, 
 }
 
 void session_forget_populated(void) {
-    uint32_t high = fathom_load32(&runtime.buffers->slot_high);
-    for (uint32_t slot = 0; slot < high && slot < runtime.slot_limit; slot++) populated[slot] = 0;
+    uint32_t slots = session_slots();
+    for (uint32_t slot = 0; slot < slots; slot++) populated[slot] = 0;
 }
 
 // Takes the lowest slot whose word is `free`, of those below `limit`, or returns runtime.slot_limit. So few slots are
@@ -234,11 +234,22 @@ static void finish_left(struct fathom_chunk *chunk) {
     chunk->end_ticks = now_ticks();
 }
 
+uint32_t session_slots(void) {
+    uint32_t high = fathom_load32(&runtime.buffers->slot_high);
+    return high < runtime.slot_limit ? high : runtime.slot_limit;
+}
+
+struct fathom_chunk *session_owned(uint32_t slot) {
+    uint32_t owned = runtime.process << 2 | FATHOM_SLOT_OWNED;
+    struct fathom_chunk *chunk = fathom_load32(&runtime.words[slot]) == owned ? windows_slot(slot) : NULL;
+    return chunk && fathom_load32(&chunk->magic) == FATHOM_CHUNK_MAGIC ? chunk : NULL;
+}
+
 void session_give_left(uint32_t thread) {
-    uint32_t high = fathom_load32(&runtime.buffers->slot_high), owned = runtime.process << 2 | FATHOM_SLOT_OWNED;
-    for (uint32_t slot = 0; slot < high && slot < runtime.slot_limit; slot++) {
-        struct fathom_chunk *chunk = fathom_load32(&runtime.words[slot]) == owned ? windows_slot(slot) : NULL;
-        if (!chunk || chunk->thread != thread || fathom_load32(&chunk->magic) != FATHOM_CHUNK_MAGIC) continue;
+    uint32_t slots = session_slots();
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        struct fathom_chunk *chunk = session_owned(slot);
+        if (!chunk || chunk->thread != thread) continue;
         if (chunk->kind == FATHOM_CHUNK_STACK) {
             session_drop_slot(slot);
             continue;

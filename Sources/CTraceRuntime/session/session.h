@@ -17,9 +17,12 @@ struct fathom_chunk *session_take_slot(size_t least, int wants_all, uint32_t *sl
 void session_forget_populated(void);  // for a fork's child, which has to populate slots for itself
 // The recorder takes what is in the slot, or, where chunks make a ring, leaves it there.
 void session_give_slot(uint32_t slot);
-// Nobody takes what is in the slot. Its chunk has been hidden.
+// The number of slots that have been used, and the chunk that this process is writing into one of them, or NULL.
+uint32_t session_slots(void);
+struct fathom_chunk *session_owned(uint32_t slot);
 // Finishes and gives what a thread that is gone has left in its slots, by its number in the process.
 void session_give_left(uint32_t thread);
+// Nobody takes what is in the slot. Its chunk has been hidden.
 void session_drop_slot(uint32_t slot);
 
 // Hides a slot's old header from readers before the new one is written. What follows cannot pass this store; after a

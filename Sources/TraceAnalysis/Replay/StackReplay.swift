@@ -275,7 +275,7 @@ public struct StackReplay<Sink: CallSink> {
             case .end:
                 // The rest of a cut chunk is not known, and so its end is not.
                 let ticks = cursor.ticks &+ tracerTicks
-                lastTicks = chunk.isTruncated ? ticks : max(ticks, chunk.endTicks)
+                lastTicks = chunk.isTruncated ? ticks : thread.end(of: chunk, lastRecord: ticks)
                 isStopped = chunk.isStopped
                 return
             case .malformed:

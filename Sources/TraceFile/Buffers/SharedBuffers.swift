@@ -260,6 +260,12 @@ package final class SharedBuffers: @unchecked Sendable {
         return true
     }
 
+    /// Notes for how many ns the thread that writes into an owned slot had no CPU since its last record.
+    package func note(away: UInt64, in slot: Slot) {
+        let chunk = (base + offset(of: slot.index)).assumingMemoryBound(to: fathom_chunk.self)
+        if chunk.pointee.sequence == slot.header.sequence { fathom_chunk_note_away(chunk, slot.header.used, away) }
+    }
+
     /// Sets a full slot aside for chunks that begin while a ring is held, unless a thread has taken it meanwhile.
     func setAside(_ slot: Slot) {
         _ = fathom_swap32(words + slot.index, slot.owner << 2 | FATHOM_SLOT_FULL, FATHOM_SLOT_SPARE)

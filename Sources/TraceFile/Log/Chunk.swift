@@ -24,6 +24,8 @@ public struct Chunk {
     public let switchTicks: UInt64
     /// The part of the chunk's time in which the thread had a CPU, as ``fathom_ran(_:_:)`` says.
     let ran: UInt16
+    /// For how long, in ns, the thread of an unfinished chunk had no CPU since its last record, as far as somebody has looked.
+    var awayAtEnd: UInt64 { endTicks == 0 ? endNanoseconds : 0 }
     /// Whether the thread had a CPU all the time, but for less than the runtime tells of (20 µs), as far as so short a time shows.
     var hadCPU: Bool {
         guard ran > 0, endNanoseconds > beginNanoseconds else { return false }

@@ -196,6 +196,11 @@ public final class TracedThread {
                 default: break
                 }
             }
+            if index == chunks.count - 1, chunks[index].awayAtEnd > 0 {
+                let last = clock.nanoseconds(at: cursor.ticks), end = clock.nanoseconds(at: lastTicks())
+                let time = min(chunks[index].awayAtEnd, end - min(last, end))
+                if time > 0 { result.append(SwitchLog.Stretch(begin: last, end: last + time, wantsCPU: false)) }
+            }
             release(chunk: index)
         }
         return result
@@ -362,7 +367,7 @@ public final class TracedThread {
     }
 
     /// The last moment known of the thread, in ticks: of its records, or its process's end if it was there then and nothing
-    /// is missing.
+    /// is missing; or up to which it slept, of a process whose end is not known.
     ///
     /// - Complexity: O(records) of an unfinished last chunk. Damage there is reported.
     public func lastTicks() -> UInt64 {
@@ -383,7 +388,14 @@ public final class TracedThread {
         }
         // What was put together from threads ends with its last chunk.
         let isOpen = lastsAsLongAsProcess && !last.isStopped && !isJoined
-        return max(cursor.ticks, last.endTicks, isOpen ? process.endTicks : 0)
+        return max(end(of: last, lastRecord: cursor.ticks), isOpen ? process.endTicks : 0)
+    }
+
+    /// When a chunk ends whose last record is of the moment `ticks`, in ticks. Of a process whose end is not known, an unfinished
+    /// chunk lasts for as long as the thread was seen to sleep after that.
+    public func end(of chunk: Chunk, lastRecord ticks: UInt64) -> UInt64 {
+        let slept = process.endTicks == 0 ? clock.ticks(in: chunk.awayAtEnd) : 0
+        return max(ticks.addingClamped(slept), chunk.endTicks)
     }
 
     /// Counts the thread's calls. Those of chunks never finished are counted in their records, if these are intact.

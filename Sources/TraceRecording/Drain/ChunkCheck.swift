@@ -20,6 +20,8 @@ struct ChunkCheck {
     mutating func isSound(_ slot: SharedBuffers.Slot, pid: UInt32?) -> Bool {
         var header = slot.header
         guard slot.owner == header.process & UInt32.max >> 2, pid == nil || pid == header.pid else { return false }
+        // Then it says how long the thread slept.
+        if header.end_ticks == 0, header.end_ns > SystemClock.monotonic { return false }
         // Processors' counters may differ a little. Random bytes differ by more.
         let (slack, now) = (3600 * clock.ticksPerSecond, clock.now)
         let first = clock.start.ticks > slack ? clock.start.ticks - slack : 0

@@ -34,6 +34,7 @@ final class Drain: @unchecked Sendable {
     private var nextLeaving: UInt64 = 0
     /// When the drain means to have looked again, in nanoseconds.
     private var due = UInt64.max / 2
+    private var sleepers = SleepingThreads()
     private var seen: Set<UInt32> = []
     private var chunkCheck: ChunkCheck
     /// Of each process: its id, and how many metadata chunks it has written.
@@ -109,6 +110,7 @@ final class Drain: @unchecked Sendable {
         while fathom_load32(&isStopping) == 0 {
             idle = drainFinished() == 0 ? idle + 1 : 0
             if leavesRecords { leaveToRing() }
+            sleepers.look(at: buffers, clock)
             onLook()
             if idle < Self.patience {
                 if idle == 0 { nap = Self.naps.lowerBound }

@@ -1,15 +1,10 @@
 internal import CTraceFormat
-internal import Glibc
 internal import TraceFile
 
 /// What the kernel is asked to tell of the program's threads while it is recorded, and who moves that to the session.
 ///
 /// The kernel tells of the programs that are started by the thread that calls the initializer, and of their children.
 final class EventSources {
-    /// Each thread that is started takes up an event for each CPU, some microseconds: on more than these, the kernel is asked only
-    /// where somebody wants to know what threads wait for.
-    private static let mostProcessors = 32
-
     private typealias Answer = (rings: EventRings?, refusal: String?)
 
     /// Whether the program tells what its threads wait for.
@@ -27,16 +22,15 @@ final class EventSources {
                 return (nil, error.text(kind))
             }
         }
-        let asks = options.waiting != .unknown
         tellsCauses = options.waiting == .causes
-        let isCheap = tellsCauses || sysconf(Int32(_SC_NPROCESSORS_CONF)) <= Self.mostProcessors
-        // The kernel's records would grow without bound beside a ring, and say nothing of sums.
+        // The kernel's records would grow without bound beside a ring, and say nothing of sums. Where nobody asks for causes, they
+        // cost more than processor times do.
         switches =
-            asks && isCheap && options.mode == .trace
+            tellsCauses && options.mode == .trace
             ? ask(.switches, isAlone: !options.tellsFaults)
-            : asks && options.mode.keepsCalls ? (nil, nil) : nil
-        wakings = switches?.rings == nil || !tellsCauses ? nil : ask(.wakings, isAlone: true)
-        faults = options.tellsFaults ? ask(.faults, isAlone: !asks) : nil
+            : options.waiting != .unknown && options.mode.keepsCalls ? (nil, nil) : nil
+        wakings = switches?.rings == nil ? nil : ask(.wakings, isAlone: true)
+        faults = options.tellsFaults ? ask(.faults, isAlone: !tellsCauses) : nil
     }
 
     /// Whether the kernel tells of context switches.

@@ -191,9 +191,7 @@ public struct InfoReport {
     /// How it was found out when threads waited.
     private static func text(_ sources: WaitSources) -> String {
         if !sources.tellsCauses {
-            if sources.hasSwitches { return "when is known from the kernel's context switches; for what is not" }
             return "when is known from processor times, where it took 0.2 ms or more; for what is not"
-                + (sources.refusal.map { ". The kernel does not tell of context switches: \($0)" } ?? "")
         }
         if sources.hasWakings { return "known from the kernel's context switches and wakings" }
         if sources.hasSwitches {

@@ -166,7 +166,7 @@ import Testing
         let output = try run("sh", ["-c", script, Fathom.executable, binary, session])
         #expect(
             Set(output.stdout.split(separator: "\n").dropFirst()) == [
-                "700 d", "600 trace", "600 session.json", "600 names", "600 switches",
+                "700 d", "600 trace", "600 session.json", "600 names",
             ])
     }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 import TestSupport
 import Testing
 
@@ -269,11 +270,10 @@ import Testing
     }
 
     /// When threads wait is found out without being asked for, and shown where they do; what for is not.
-    @Test(arguments: [false, true]) func byDefault(_ knowsPerf: Bool) throws {
+    @Test func byDefault() throws {
         let binary = try Binaries.instrumented("naps.c", .gccO2)
-        let command = [Fathom.executable, "record", "-q", "-o", session, "--", binary]
-        let recorded = try run("env", (knowsPerf ? [] : [try RecordedWaits.withoutPerf()]) + command)
-        #expect(recorded.status == 0, "\(recorded.stderr)")
+        #expect(try Fathom.record([binary], into: session).status == 0)
+        #expect(access(session + "/switches", F_OK) != 0, "the kernel is asked for nothing")
         let report = try Fathom.run(["report", session, "--format", "csv"]).stdout.split(separator: "\n").map(csvFields)
         let column = try #require(report[0].firstIndex(of: "blocked_ns"))
         func blocked(_ function: String) throws -> Int {
@@ -294,5 +294,34 @@ import Testing
                 output.status == 1 && output.stderr.contains("and not for what: fathom record --blocked"),
                 "\(output.stderr)")
         }
+    }
+
+    /// A thread may wait at the end, and make no record any more: when its program exits, and when it is killed.
+    @Test(arguments: [["0.5"], ["sh", "-c", "\"$0\" & sleep 5; kill -9 $!"]]) func untilTheEnd(_ way: [String]) throws {
+        let directory = try TemporaryDirectory("asleep")
+        let source = try directory.write(
+            """
+            #include <pthread.h>
+            #include <stdlib.h>
+            #include <unistd.h>
+            static void forever(void) { for (;;) pause(); }
+            static void *worker(void *argument) { forever(); return argument; }
+            static void leave(const char *seconds) { usleep((useconds_t)(atof(seconds) * 1e6)); exit(0); }
+            int main(int count, char **arguments) {
+                pthread_t thread;
+                pthread_create(&thread, NULL, worker, NULL);
+                leave(count > 1 ? arguments[1] : "1000");
+            }
+            """, to: "asleep.c")
+        let binary = directory.file("asleep")
+        try run("gcc", ["-O1", "-g", "-finstrument-functions", source, "-o", binary, "-lpthread"])
+        _ = try Fathom.record(way[0] == "sh" ? way + [binary] : [binary] + way, into: session)
+        let report = try Listing.table(["report", session, "--format", "csv"])
+        for row in report {
+            let blocked = try #require(row["blocked_ns"].flatMap { Int($0) })
+            let total = try #require(row["total_ns"].flatMap { Int($0) })
+            #expect(blocked >= (way[0] == "sh" ? 1_000_000_000 : 450_000_000) && blocked <= total, "\(row)")
+        }
+        #expect(report.count == 4, "\(report)")
     }
 }

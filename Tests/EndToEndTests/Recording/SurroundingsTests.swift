@@ -155,7 +155,7 @@ import Testing
         let binary = try Binaries.instrumented("fib.c", .gccO0)
         let directory = try TemporaryDirectory("descriptors")
         var whole = 0
-        for limit in 4...16 {
+        for limit in 4...10 {
             let session = directory.file("\(limit).fathom")
             let recorded = try run(
                 "sh",

@@ -1,3 +1,4 @@
+internal import Foundation
 import TestSupport
 import Testing
 
@@ -16,15 +17,23 @@ enum Listing {
         return rows
     }
 
-    /// Calls by function of the tree, line by line.
+    /// The lines of a report as CSV, each as its fields by the names of their columns.
+    static func table(_ arguments: [String]) throws -> [[String: String]] {
+        let lines = try Fathom.run(arguments).stdout.split(separator: "\n").map(csvFields)
+        let header = try #require(lines.first)
+        return lines.dropFirst().map { Dictionary(zip(header, $0), uniquingKeysWith: { first, _ in first }) }
+    }
+
+    /// Calls by function of the tree, call by call.
     static func treeCounts(_ session: String) throws -> [String: Int] {
+        let text = try Fathom.run(["tree", session, "--no-fold", "--format", "json"]).stdout
+        var rest = [try JSONSerialization.jsonObject(with: Data(text.utf8))]
         var counts: [String: Int] = [:]
-        for line in try Fathom.run(["tree", session, "--no-fold"]).stdout.split(separator: "\n") {
-            var words = line.split(separator: " ")
-            // depth, total and its unit, self and its unit, name; of a call that waited, "(12.3 ms suspended)"
-            guard words.count > 5, Int(words[0]) != nil else { continue }
-            if words.last == "suspended)" { words.removeLast(3) }
-            counts[words[5...].joined(separator: " "), default: 0] += 1
+        while let node = rest.popLast() as? [String: Any] {
+            if let name = node["name"] as? String, let calls = node["calls"] as? Int {
+                counts[name, default: 0] += calls
+            }
+            for key in ["processes", "threads", "roots", "children"] { rest += node[key] as? [Any] ?? [] }
         }
         return counts
     }
