@@ -12,9 +12,11 @@ struct BareProgram {
     /// - Returns: Nil where nothing is known of it.
     init?(at path: String) {
         if let hooked = Self.besidePackage(path) {
+            let product = hooked.path
             description =
-                "has no hooks, because it was built without Fathom; what fathom build makes of the package is "
-                + "\(hooked): record that, or build it first: fathom build -- swift build"
+                "has no hooks, because it was built without Fathom; record \(product), which fathom build has made"
+                + (hooked.isOther ? " in the other configuration" : "")
+                + "; or make it anew: fathom build -- swift build\(path.contains("/release/") ? " -c release" : "")"
         } else if let session = Self.recording(of: path) {
             description =
                 "has no hooks any more: it had when \(session) was recorded, and was built without Fathom since; clean the build "
@@ -25,7 +27,7 @@ struct BareProgram {
     }
 
     /// The same product of a Swift package as Fathom builds it, where there is one.
-    private static func besidePackage(_ path: String) -> String? {
+    private static func besidePackage(_ path: String) -> (path: String, isOther: Bool)? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard let place = parts.lastIndex(of: ".build"), place + 2 < parts.count,
             parts[place + 1] != SwiftPackage.ownScratch
@@ -33,9 +35,9 @@ struct BareProgram {
         // The same configuration, or else the other one.
         let rest = parts[(place + 1)...].map(String.init)
         let other = rest.map { ["debug": "release", "release": "debug"][$0] ?? $0 }
-        return [rest, other].map { rest in
-            (parts[...place].map(String.init) + [SwiftPackage.ownScratch] + rest).joined(separator: "/")
-        }.first { (try? ExecutableInspection.inspect(path: $0))?.isInstrumented == true }
+        return [(rest, false), (other, true)].map { rest, isOther in
+            ((parts[...place].map(String.init) + [SwiftPackage.ownScratch] + rest).joined(separator: "/"), isOther)
+        }.first { path, _ in (try? ExecutableInspection.inspect(path: path))?.isInstrumented == true }
     }
 
     /// The session that a recording of the program is called when nobody names it, where that is one of all calls.

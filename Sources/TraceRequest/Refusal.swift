@@ -59,7 +59,7 @@ public struct Refusal: Error, Equatable, CustomStringConvertible {
         case .elfStatic where !program.hasFathomRuntime:
             description =
                 "\(path): statically linked, so nothing can be preloaded; fathom build links the runtime in, "
-                + "as cc -static ... \(Installation.staticLinkArguments) does by hand; as it is, fathom sample and fathom startup tell of it"
+                + "as cc -static ... \(Installation.staticLinkArguments) does by hand; as it is, fathom sample and fathom startup can look at it"
         case .elfDynamic where program.hasOwnHooks && !force:
             description =
                 "\(path): has a function __cyg_profile_func_enter of its own, which its functions call in place of Fathom's; "
@@ -71,7 +71,7 @@ public struct Refusal: Error, Equatable, CustomStringConvertible {
             }
             description =
                 "\(path): has no hooks; build it with fathom build -- make (or swift build), or with -finstrument-functions -g; "
-                + "without hooks, fathom sample, fathom record --first-calls and fathom startup tell of it, and "
+                + "without hooks, fathom sample, fathom record --first-calls and fathom startup can look at it, and "
                 + "--force runs it for the programs with hooks that it starts"
         case .elfStatic, .elfDynamic: return nil
         }

@@ -27,6 +27,8 @@ public struct CallPathSums: BitwiseCopyable, Sendable, Equatable {
     public var taken: UInt64 = 0
     /// The part of `total` in which threads had no CPU; 0 where that was not recorded.
     public var offCPU = OffCPUTimes()
+    /// How long its calls waited, in ns.
+    public var blocked: UInt64 { offCPU.within(total).blocked }
     /// What the path's function itself did with memory, and what it and its callees did; 0 where that was not recorded.
     public var selfMemory = MemorySums()
     public var memory = MemorySums()

@@ -28,7 +28,7 @@ extension SessionQuery {
             waits(of: allThreads) { asked.contains(ObjectIdentifier($0)) }, minCost: minCost,
             processors: session.description?.waitSources?.processors)
         return Answer(
-            sums, warnings: warnings(of: allThreads) + crowd(sums),
+            sums, warnings: warnings(of: allThreads) + crowd(sums) + suspended,
             emptiness: sums.rows.isEmpty ? .noWaits(session: session.path) : nil, sessions: [session])
     }
 
@@ -39,6 +39,14 @@ extension SessionQuery {
         return [
             "up to \(most) threads at once wanted a CPU and had none, more than the \(processors) that the program could run "
                 + "on: part of what it took is waiting for these"
+        ]
+    }
+
+    /// Says where tasks may have waited while their threads did other work, or waited for some.
+    private var suspended: [String] {
+        guard allThreads.contains(where: { $0.chunks.contains(where: \.hasTasks) }) else { return [] }
+        return [
+            "threads wait here for tasks to run; what the tasks themselves wait is (suspended) in fathom report and fathom tree"
         ]
     }
 
@@ -73,7 +81,13 @@ extension SessionQuery {
         let times = ChainTimes(of: chain, names.waits, session: session, resolver: resolver, isAsked: isExcluded)
         return Answer(
             CriticalPath(chain, times, names, call: call?.text, without: without?.text),
-            warnings: warnings(of: allThreads), sessions: [session])
+            warnings: warnings(of: allThreads)
+                + (call != nil && found.isPiece
+                    ? [
+                        "a task runs such a call in pieces, and this is the longest piece; what the whole call takes, and for "
+                            + "how long it is suspended, is in fathom report and fathom tree"
+                    ] : []),
+            sessions: [session])
     }
 
     /// The thread and time that are asked for.

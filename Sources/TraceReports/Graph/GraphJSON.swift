@@ -5,16 +5,11 @@ public import TraceText
 public struct GraphJSON {
     private let json: JSONWriter
 
-    private let samplePeriod: UInt64?
-    private let keepsTimes: Bool
+    private let options: GraphText.Options
 
-    /// - Parameters:
-    ///   - samplePeriod: where calls are samples of the stacks, the time that a sample stands for, in ns.
-    ///   - keepsTimes: whether there are times, and not only numbers of calls.
-    public init(_ writer: ByteWriter, samplePeriod: UInt64? = nil, keepsTimes: Bool = true) {
+    public init(_ writer: ByteWriter, _ options: GraphText.Options = GraphText.Options()) {
         json = writer.json
-        self.samplePeriod = samplePeriod
-        self.keepsTimes = keepsTimes
+        self.options = options
     }
 
     /// Writes the document: each of `trees` is a list by its name.
@@ -22,7 +17,7 @@ public struct GraphJSON {
         json.document {
             for (position, (name, tree)) in trees.enumerated() {
                 if position > 0 { json.line() }
-                let times = TimesText(tree.cost, samplePeriod: samplePeriod, areKept: keepsTimes)
+                let times = TimesText(tree.cost, samplePeriod: options.samplePeriod, areKept: options.keepsTimes)
                 if position == 0 { times.writeFields(json) }
                 json.name(of: name)
                 json.beginArray()
@@ -58,6 +53,7 @@ public struct GraphJSON {
         json.field("calls", path.sums.calls)
         json.field("total_ns", path.sums.total)
         json.field("self_ns", path.sums.selfTime)
+        if options.split.isKnown { json.field("blocked_ns", path.sums.blocked) }
         if path.sums.inherited > 0 { json.field("inherited_ns", path.sums.inherited) }
         json.field("reliable", path.sums.isReliable)
         if path.sums.dropped.calls > 0 {

@@ -20,7 +20,7 @@ public struct GraphReport: Report {
         switch format {
         case .text: writeText(to: writer)
         case .json:
-            GraphJSON(writer, samplePeriod: options.samplePeriod, keepsTimes: options.keepsTimes).write(trees)
+            GraphJSON(writer, options).write(trees)
         }
     }
 

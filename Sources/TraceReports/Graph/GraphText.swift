@@ -17,15 +17,17 @@ public struct GraphText {
         public var samplePeriod: UInt64?
         /// Whether there are times, and not only numbers of calls.
         public var keepsTimes = true
+        /// Whether it is known when threads had no CPU.
+        public var split = SplitTimes()
 
         public init() {}
     }
 
     /// What is told before a name.
     private enum Column: String {
-        case percent, bar, total, `self`, calls
+        case percent, bar, total, `self`, blocked, calls
 
-        static let all: [Column] = [.percent, .bar, .total, .self, .calls]
+        static let all: [Column] = [.percent, .bar, .total, .self, .blocked, .calls]
         static let barWidth = 10
 
         var heading: String { self == .bar ? "" : rawValue }
@@ -42,10 +44,10 @@ public struct GraphText {
     private let writer: ByteWriter
     private let options: Options
     private var layout: TextLayout { options.layout }
-    private let columns: [Column]
+    private var columns: [Column] = []
     /// Columns before the name of a root.
-    private let nameColumn: Int
-    private let indentedLevels: Int
+    private var nameColumn = 0
+    private var indentedLevels = 0
     private var shown = 0
     /// Lines beyond the limit.
     private var more = 0
@@ -56,10 +58,14 @@ public struct GraphText {
     public init(_ writer: ByteWriter, options: Options) {
         self.writer = writer
         self.options = options
+        choose(isBlocked: false)
+    }
+
+    private mutating func choose(isBlocked: Bool) {
         // A tree's names stand far to the right. A tenth of the screen tells a share as well as ten tenths.
-        let known: [Column] = options.keepsTimes ? Column.all : [.calls]
+        let known: [Column] = options.keepsTimes ? Column.all.filter { $0 != .blocked || isBlocked } : [.calls]
         let kept = options.layout.chosen(of: known, dropping: [.bar, .calls], names: .max) { $0.width }
-        columns = options.layout.chosen(of: kept, dropping: [.self, .total], names: TextLayout.shortestName) {
+        columns = options.layout.chosen(of: kept, dropping: [.self, .blocked, .total], names: TextLayout.shortestName) {
             $0.width
         }
         nameColumn = columns.reduce(2) { $0 + $1.width }
@@ -80,6 +86,8 @@ public struct GraphText {
     public mutating func write(_ tree: CallPathTree) {
         (shown, more, hasMarks) = (0, 0, false)
         waits = layout.isColoured ? PathWaits(of: tree) : nil
+        let blocked = tree.roots.reduce(UInt64(0)) { $0 &+ tree.paths[$1].sums.blocked }
+        choose(isBlocked: options.split.tellsWaits(blocked, in: tree.total))
         let times = TimesText(tree.cost, samplePeriod: options.samplePeriod, areKept: options.keepsTimes)
         writer.write(in: layout.style(.bold)) {
             for column in columns {
@@ -156,6 +164,7 @@ public struct GraphText {
                 writer.write(in: layout.waiting(offCPU, in: sums.selfTime) ?? layout.heat(running, of: whole)) {
                     writer.write(time: sums.selfTime, width: column.width)
                 }
+            case .blocked: writer.write(time: sums.blocked, width: column.width)
             case .calls: writer.write(grouped: sums.calls, width: column.width)
             }
         }

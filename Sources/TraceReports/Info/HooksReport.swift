@@ -22,7 +22,7 @@ public struct HooksReport: Report {
         }
     }
 
-    /// `34 of 36 functions of lua have hooks`
+    /// `34 of 36 functions of lua have hooks`, of those that it defines, which are also what it has from headers
     ///
     /// - Parameters:
     ///   - path: of the program or library.

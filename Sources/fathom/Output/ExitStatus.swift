@@ -19,19 +19,19 @@ enum ExitStatus: Int32 {
         switch command {
         case is Record.Type:
             return [
-                ("*", "The program's own status; if a signal ended it, the same signal ends fathom."), usage,
+                ("*", "The program's own status. If a signal ended the program, the same signal ends fathom."), usage,
                 ("\(RecordingError.ownStatus)", "Nothing was recorded: the session cannot be made."),
                 ("126", "The program cannot be recorded, or not be run."), ("127", "The program is not there."),
             ]
         case is Arm.Type:
             return [
-                ("*", "The program's own status; if a signal ended it, the same signal ends fathom."), usage,
+                ("*", "The program's own status. If a signal ended the program, the same signal ends fathom."), usage,
                 ("\(RecordingError.ownStatus)", "Nothing was run: what it needs cannot be made."),
                 ("126", "The program cannot be recorded, or not be run."), ("127", "The program is not there."),
             ]
         case is WatchCommand.Type:
             return [
-                ("*", "The program's own status; if a signal ended it, the same signal ends fathom."),
+                ("*", "The program's own status. If a signal ended the program, the same signal ends fathom."),
                 ("0", "Without a program: no process is left to watch, watching was ended, or the list was shown."),
                 ("1", "There are no reports to list."),
                 ("2", "There is nothing to watch, or something cannot be read or written."), usage,

@@ -20,6 +20,8 @@ final class HangFiles: @unchecked Sendable {
     private var names: [Int: String] = [:]
     private(set) var count = 0
     private var failure: Int32 = 0
+    /// Whether the directory was not there before.
+    private let isMade: Bool
 
     /// - Parameter descriptor: standard output, or standard error where the former is the program's.
     init(in directory: String, _ format: ReportFormat, isQuiet: Bool, to descriptor: Int32) throws {
@@ -29,7 +31,8 @@ final class HangFiles: @unchecked Sendable {
         self.descriptor = descriptor
         layout = Screen(isText: format == .text, on: descriptor).layout
         try FileName.check(directory)
-        guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw HangFiles.fail(directory) }
+        isMade = mkdir(directory, 0o700) == 0
+        guard isMade || errno == EEXIST else { throw HangFiles.fail(directory) }
         var status = stat()
         guard stat(directory, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             throw Diagnostics.fail("\(directory): not a directory", .failed)
@@ -112,10 +115,12 @@ final class HangFiles: @unchecked Sendable {
         writer.flush()
     }
 
-    /// Says what there was in all.
+    /// Says what there was in all, and leaves no directory without a report.
     ///
     /// - Throws: exit status 2 when a report could not be written.
     func summarize(refused: UInt64) throws {
+        // Where there are reports, the system refuses that.
+        if isMade { rmdir(directory) }
         if !isQuiet {
             let reports = "\(CountText.grouped(UInt64(count))) report\(count == 1 ? "" : "s")"
             if count > 0 || refused == 0 {

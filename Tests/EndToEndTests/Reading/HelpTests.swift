@@ -102,7 +102,7 @@ import Testing
         // How a command ends is told once, by the command itself.
         let record = try run("cat", [directory.file("fathom-record.1")]).stdout
         let ends =
-            "\n.SH EXIT STATUS\n.TP\n.B *\nThe program\\(aqs own status; if a signal ended it, the same signal ends fathom.\n"
+            "\n.SH EXIT STATUS\n.TP\n.B *\nThe program\\(aqs own status. If a signal ended the program, the same signal ends fathom.\n"
         #expect(record.contains(ends) && record.contains("\n.TP\n.B 127\nThe program is not there.\n"), "\(record)")
         let tree = try run("cat", [directory.file("fathom-tree.1")]).stdout
         for words in ["\\fB\\-F\\fR, \\fB\\-\\-filter\\fR", ".SH FILTERS", "\\fBfathom\\-report\\fR(1)"] {

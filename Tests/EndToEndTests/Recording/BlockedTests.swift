@@ -282,7 +282,7 @@ import Testing
         // Two naps of 40 ms, in which the main thread waits for the other one.
         #expect(try blocked("nap") >= 79_000_000 && blocked("main") >= 79_000_000, "\(report)")
         #expect(try blocked("work") < blocked("nap") / 2, "\(report)")
-        for view in ["report", "tree"] {
+        for view in ["report", "tree", "graph"] {
             let text = try Fathom.run([view, session]).stdout
             #expect(text.contains("self    blocked") || text.contains("self   blocked"), "\(text)")
         }

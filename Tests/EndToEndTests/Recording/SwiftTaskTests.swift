@@ -72,6 +72,11 @@ import Testing
         }
         let suspended = try #require(rows.first { $0["name"] as? String == "(suspended)" })
         #expect(sum(suspended, ["blocked_ns"]) > 0 && sum(suspended, ["running_ns"]) == 0)
+        // What threads wait is not what tasks wait, and a piece is not the whole call.
+        let chain = try Fathom.run(["chain", session, "--call", "job(_:_:_:_:)"]).stderr
+        #expect(chain.contains("this is the longest piece"), "\(chain)")
+        let waits = try Fathom.run(["waits", session]).stderr
+        #expect(waits.contains("what the tasks themselves wait is (suspended)"), "\(waits)")
     }
 
     /// A task is a thread to every command; threads by themselves are as they were.

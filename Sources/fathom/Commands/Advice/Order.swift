@@ -78,7 +78,7 @@ struct Order: ParsableCommand {
         transform: TimeSpan.init(argument:))
     var limit: TimeSpan?
 
-    @Flag(help: "Tell also the numbers that are usual on phones: pages of 16 KiB, at half a millisecond each.")
+    @Flag(help: "Also tell what it would be on a phone: with pages of 16 KiB, each of which takes half a millisecond.")
     var compat = false
 
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions

@@ -13,7 +13,7 @@ struct Unused: ParsableCommand {
         usage: "fathom unused [<options>] [<session> ...]",
         discussion: """
             What other modules, tables or pointers may call is marked 'verify', what a linker drops by --gc-sections is said so. \
-            Functions without hooks cannot be told from unused ones, so they are only counted.
+            Nobody knows whether functions without hooks were called, so they are only counted.
             """,
         examples: [
             ("fathom unused prog.fathom --by file", "Shows in which files most code is that was not run."),

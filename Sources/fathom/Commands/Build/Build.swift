@@ -36,7 +36,8 @@ struct Build: ParsableCommand {
     var dormant = false
 
     @Option(
-        help: ArgumentHelp("Leave out functions of this name; gcc takes it for a part of the name.", valueName: "glob"))
+        help: ArgumentHelp(
+            "Put no hooks in functions of this name. With gcc, in none whose name contains it.", valueName: "glob"))
     var excludeFunction: [String] = []
 
     @Option(help: ArgumentHelp("Leave out functions defined in this file.", valueName: "glob"))
@@ -76,8 +77,8 @@ struct Build: ParsableCommand {
     @Flag(
         inversion: .prefixedNo,
         help: """
-            Swift: hook functions that call nothing, too, and none that only the compiler knows of (default: unless the compiler \
-            was built with assertions).
+            For Swift: put hooks also in functions that call nothing, but in none that the compiler made itself. This is the \
+            default where the compiler can do it: one that was built with assertions cannot.
             """)
     var everyFunction: Bool?
 

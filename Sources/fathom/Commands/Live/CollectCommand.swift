@@ -14,9 +14,9 @@ struct CollectCommand: ParsableCommand {
         abstract: "Write what running programs do, interval by interval, as tables of a fleet.",
         usage: "fathom collect [<options>] <session|pid> ... --to <directory|url>",
         discussion: """
-            Each interval of each session becomes a run of its own in the tables that export --format fleet writes: what calls have \
-            added up to since the last one. Made for programs that record --mode profile records, for as long as they run. It ends when \
-            all recordings have, or by Ctrl-C or SIGTERM, and writes the last interval then. If it is killed, the next one goes on \
+            Each interval of a session becomes a run of its own in the tables, which are those of fathom export --format fleet: \
+            what the calls of that interval add up to. It is made for servers that are recorded with --mode profile. It ends when all \
+            recordings have ended, or by Ctrl-C or SIGTERM, and writes the last interval then. If it is killed, the next one goes on \
             where it stopped: nothing is counted twice, and nothing is left out.
             """,
         examples: [

@@ -30,7 +30,8 @@ struct Graph: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Sum up paths that take less than this part of the time (default: 1%).", valueName: "percent"),
+            "Put paths together in one line that take less than this part of the time (default: 1%).",
+            valueName: "percent"),
         transform: Percentage.init(argument:))
     var threshold = Percentage(percent: 1)
 
@@ -58,6 +59,7 @@ struct Graph: ParsableCommand {
         options.minCost = query.filter.minCost
         options.samplePeriod = query.session.content.samplePeriod
         options.keepsTimes = query.session.content.keepsTimes
+        options.split = SplitTimes(isKnown: query.session.splitsTimes)
         options.limit = screen.rows(limit)
         options.layout = screen.layout
         try screen.show(GraphReport(paths.content, around: function, options), as: format, of: paths)

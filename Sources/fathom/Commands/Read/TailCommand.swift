@@ -11,9 +11,9 @@ struct TailCommand: ParsableCommand {
         commandName: "tail",
         abstract: "Show why the slowest calls of a function are slow: what each path below it adds.",
         discussion: """
-            The slowest calls are compared with typical ones, from the 25th to the 75th percentile. Calls within other calls of \
-            the function are part of those; calls that did not begin and end in the recording are left out. Filters by name and \
-            depth are for what is below the function.
+            The slowest calls are compared with typical ones, which are those from the 25th to the 75th percentile. A call of the \
+            function inside another one is part of that. A call is left out if the recording lacks its begin or its end. Filters by \
+            name and depth say which calls below the function are shown.
             """,
         examples: [
             ("fathom tail prog.fathom work", "Compares the slowest 1 % of the calls of work with typical ones."),

@@ -71,12 +71,12 @@ struct Record: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --mode profile, counts and stack, keep so many call paths; a call without a path of its own counts with its nearest caller that has one (default: 1000000).",
+            "With --mode profile, counts and stack: the number of call paths that are kept (default: 1000000). A call beyond that counts with its nearest caller that has a path.",
             valueName: "paths"))
     var maxPaths: Int?
 
     @Option(
-        help: ArgumentHelp("With --mode stack, look so often (default: 1ms).", valueName: "time"),
+        help: ArgumentHelp("How often --mode stack looks (default: 1ms).", valueName: "time"),
         transform: TimeSpan.init(argument:))
     var interval: TimeSpan?
 
@@ -100,8 +100,8 @@ struct Record: ParsableCommand {
         name: [.customShort("T", allowingJoined: true), .customLong("trigger")],
         help: ArgumentHelp(
             """
-            What to do when a call of these functions begins: start, stop, save (or flight), mark; trace keeps it whatever -t \
-            says, hide leaves it out; depth=N or min-cost=TIME hold for what it calls. Several with commas.
+            When a call of these functions begins: start, stop or save the recording, or mark the moment. trace keeps the call, \
+            however short; hide leaves it out; depth=N and min-cost=TIME are limits for what it calls. Several with commas.
             """, valueName: "function@action"), completion: .function)
     var triggers: [String] = []
 

@@ -19,7 +19,7 @@ func runningSession(_ target: String?) throws -> Session {
     }
     guard let directory = SessionOfProcess.directory(pid) else {
         throw Diagnostics.fail(
-            "process \(pid) is not being recorded, or is somebody else's: fathom record starts programs that are",
+            "process \(pid) is not being recorded, or is somebody else's: fathom record --attach \(pid) records it from now on",
             .failed)
     }
     return try openSession(directory)

@@ -36,7 +36,7 @@ struct FilterOptions: ParsableArguments {
     @Option(
         name: [.customShort("r", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "Only calls in this range of time since the start: 10ms~20ms, ~20ms, 10ms~ or 10ms~+5ms, as --from and --to do.",
+            "Only calls in this range of time since the start, as --from and --to: 10ms~20ms, ~20ms, 10ms~ or 10ms~+5ms.",
             valueName: "from~to"),
         transform: TimeRange.init(argument:))
     var range: TimeRange?

@@ -32,7 +32,7 @@ struct NameOptions: ParsableArguments {
     @Option(
         name: [.customShort("L", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "Only functions that are defined in these files or folders, but all that these call there; with @hide, all others.",
+            "Only functions that are defined in these files or folders. With @hide behind it, all functions but these.",
             valueName: "file|folder"),
         completion: .file())
     var source: [String] = []
