@@ -61,7 +61,7 @@ public enum BuildError: Error, Sendable, Equatable, CustomStringConvertible {
         case .mixed(let objects, let output):
             "\(output) would be traced in part only: \(listed(objects)) "
                 + (objects.count == 1 ? "was" : "were")
-                + " compiled without Fathom; clean the build tree first, or pass --keep-going"
+                + " compiled without Fathom; clean the build tree first, or link them all the same: fathom build --keep-going -- …"
         }
     }
 }

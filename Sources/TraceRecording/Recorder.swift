@@ -105,6 +105,7 @@ public struct Recorder {
         let usage = ProgramUsage(processor: traced, instructions: instructions?.take())
         drain.stop()
         thread.join()
+        drain.noteSleep(until: end, of: target.pid, processor: traced.userNanoseconds + traced.systemNanoseconds)
         answers?.stop()
         events.stop()
         sampler?.stop()
@@ -132,7 +133,10 @@ public struct Recorder {
             directory.removeNamedFunctions()
             let isDiscarded = isDiscarded()
             request.keepNames((flight?.saves ?? []).map(\.session) + (isDiscarded ? [] : [directory.path]), held)
-            if isDiscarded { directory.discard() }
+            if isDiscarded {
+                directory.discard()
+                summary.setAside = nil
+            }
         }
         var crash: String?
         if case .signaled(let signal) = summary.status { crash = "\(signalName(signal)) ended the program" }

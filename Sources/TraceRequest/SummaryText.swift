@@ -1,3 +1,4 @@
+internal import Glibc
 internal import TraceFile
 public import TraceRecording
 internal import TraceText
@@ -107,6 +108,7 @@ public struct SummaryText {
                     + "(\(baseline.runs == 1 ? "one run" : "median of \(baseline.runs) runs"))")
         }
         if let problem = summary.baselineProblem { lines.append("warning: no baseline: \(problem)") }
+        if case .signaled(let signal) = summary.status { lines.append(Self.end(by: signal)) }
         if summary.isContinued { lines.append(Self.continuation(summary)) }
         if summary.calls > 0 || summary.isContinued {
             let view =
@@ -121,6 +123,13 @@ public struct SummaryText {
     /// What is said as soon as something was saved of a ring.
     public static func line(for save: FlightSave) -> String {
         "saved \(count(save.calls, "call")), \(CountText.size(save.bytes)), in \(save.session): \(save.reason)"
+    }
+
+    /// What is said of a program that a signal has ended: somebody may have ended it because it hung.
+    private static func end(by signal: Int32) -> String {
+        "\(signalName(signal)) ended the program; calls that were open then are marked (open) in fathom tree"
+            + ([SIGINT, SIGTERM, SIGKILL, SIGQUIT].contains(signal)
+                ? ", and why a program hangs is told by fathom watch" : "")
     }
 
     /// What is said of the session that had the name before, which is at `path` now.

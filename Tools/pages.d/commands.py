@@ -7,6 +7,8 @@ import subprocess
 
 # These words may stand before a command.
 BEFORE = {"time", "sudo", "exec", "then", "do", "else", "if", "while", "until", "!", "nice", "{"}
+# All behind these is for a compiler.
+PASSES_ON = {"fathom cc", "fathom c++"}
 # What a page puts in the place of words of the reader's own.
 PLACEHOLDER = re.compile(r"^\[.*|.*\]$|^[….]+$|^\.\.\.$")
 
@@ -74,6 +76,8 @@ class Known:
             if names[wanted[0]]["commandName"] == "help":
                 return []
             command, path = names[wanted[0]], f"{path} {wanted[0]}"
+            if path in PASSES_ON:
+                return []
             words = words[1:]
         options = {}
         for argument in command.get("arguments", []):

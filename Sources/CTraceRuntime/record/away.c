@@ -42,7 +42,8 @@ uint64_t away_look(struct thread *t, uint64_t now) {
     struct writer *w = writer_of(t);
     uint64_t gap = now > t->last ? now - t->last : 0;
     int is_long = gap >= runtime.ticks_per_second / LONG;
-    if (w->away.is_told) return 0;
+    // What a handler left while the thread was in a hook may have happened before the last look.
+    if (w->away.is_told || now <= w->away.ticks) return 0;
     if (!is_long && now - w->away.ticks < runtime.ticks_per_second / OFTEN) return 0;
     // A shorter call may be taken back, and what is told in it with it.
     if (is_long && gap < t->min_cost) return 0;

@@ -33,6 +33,7 @@ public struct BuildRun {
         let directory = currentDirectory()
         setUp(standIns, log)
         let tree = StandIns.isStandIn(command[0]) ? nil : self.tree(in: directory)
+        var notes: [String] = []
         var lost = try tree.map { (tree) throws(BuildError) in try unrestored(tree.lost) } ?? []
         if let tree, reconfigures, tree.goesPast || !lost.isEmpty || isBare(tree, in: directory, since: start) {
             for (index, words) in tree.reconfigure.enumerated() {
@@ -40,6 +41,7 @@ public struct BuildRun {
                 guard status == 0 || index > 0 else { return BuildResult(status: status, lines: []) }
             }
             lost = []
+            notes = ["from here on, the tree \(tree.directory) calls Fathom in plain builds, too"]
         }
         let isPath = command[0].contains("/") && StandIns.isStandIn(command[0])
         let words = isPath ? StandIns.standIn(for: command[0], program: program) + command.dropFirst() : command
@@ -53,7 +55,8 @@ public struct BuildRun {
         let summary = BuildSummary(
             built: try log.entries(), command: command, options: options, program: program, directory: directory,
             start: start)
-        return summary.result(reconfigureBy: remedy)
+        let result = summary.result(reconfigureBy: remedy)
+        return BuildResult(status: result.status, lines: result.lines + notes)
     }
 
     /// Sets the environment that the command is to run in.

@@ -34,6 +34,8 @@ struct BuildSummary {
         return BuildResult(status: status, lines: lines + warnings(past, remedy))
     }
 
+    /// Commands whose directory has, as a rule, no programs but those that they make.
+    private static let makesPrograms: Set<String> = ["make", "gmake", "ninja", "cmake"]
     private static let nothing = "nothing was compiled through Fathom"
 
     /// Whether files of C and C++ were compiled, all of them without hooks, and nothing else.
@@ -54,9 +56,13 @@ struct BuildSummary {
     /// A build that is up to date is none that failed, but one is whose program has no hooks.
     private func withoutCompilations(_ remedy: String) -> BuildResult {
         let place = BuildTree.place(of: command) ?? "."
-        let content = BuildTree.content(of: place, in: directory, since: start)
+        let content = BuildTree.content(
+            of: place, in: directory, since: Self.makesPrograms.contains(lastComponent(command[0])) ? timespec() : start
+        )
         if content == .hooks {
-            return BuildResult(status: 0, lines: [Self.nothing + ": what is there is up to date, and has hooks"])
+            return BuildResult(
+                status: 0,
+                lines: ["nothing was to be compiled: all is up to date; fathom info PROGRAM tells what has hooks"])
         }
         if let tree = ConfiguredTree.built(by: command, in: directory, program: program), tree.goesPast {
             return BuildResult(status: 1, lines: ["\(Self.nothing): \(Self.advice(on: tree, remedy))"])
@@ -90,7 +96,7 @@ struct BuildSummary {
     }
 
     private static func advice(on tree: ConfiguredTree, _ remedy: String) -> String {
-        "\(tree.directory) was configured without Fathom, so compilers are called by their full paths there; configure it "
+        "the tree \(tree.directory) was configured without Fathom, so compilers are called by their full paths there; configure it "
             + "anew: \(remedy)"
     }
 
@@ -131,7 +137,7 @@ struct BuildSummary {
             if hooked + swiftFiles == 0 {
                 line += ": none is left by --only and --exclude-file, or it is freestanding code"
             } else if holdsCXX, !options.systemHeaders, !options.dormant, options.only.isEmpty {
-                line += ", but for functions of system headers (--system-headers)"
+                line += "; those of system headers have none (--system-headers)"
             }
             lines.append(line)
         }

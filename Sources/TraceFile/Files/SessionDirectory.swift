@@ -173,10 +173,10 @@ package final class SessionDirectory {
         fchown(descriptor, status.st_uid, status.st_gid)
     }
 
-    /// Removes everything, because there is nothing to record.
+    /// Removes everything, because there is nothing to record, and gives the session that was there its name again.
     package func discard() {
         for name in made.keys { remove(name) }
-        if isNew { rmdir(rawPath) }
+        if isNew, rmdir(rawPath) == 0, let setAside { rename(setAside, rawPath) }
     }
 
     /// Refuses a directory of somebody else, who could put other files in the place of ours; what recorded programs find there is

@@ -303,6 +303,13 @@ final class Drain: @unchecked Sendable {
         }
     }
 
+    /// Notes for how long threads slept before their process ended, from `ticks` back. Call when the drain has stopped.
+    ///
+    /// - Parameter processor: the processor time that the process took in all, or more, in ns.
+    func noteSleep(until ticks: UInt64, of pid: Int32, processor: UInt64) {
+        sleepers.end(of: pid, at: ticks, processor: processor, in: buffers, clock)
+    }
+
     /// Adds to the log when and how a process ended that was waited for. This is about its newest image.
     func noteEnd(of pid: Int32, status: Int32, ticks: UInt64) {
         guard let (index, process) = processes.filter({ $0.value.pid == UInt32(pid) }).max(by: { $0.key < $1.key })

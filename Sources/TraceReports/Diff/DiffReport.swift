@@ -152,7 +152,7 @@ extension DiffReport {
         }
         let part = percent(sample.relativeChange)
         let name = limit.isOfWhole ? "all" : comparison.functions[worst.function].name
-        return "'\(limit.expression)' holds: \(name), \(amount(sample.before)) → \(amount(sample.after))"
+        return "over the limit '\(limit.expression)': \(name), \(amount(sample.before)) → \(amount(sample.after))"
             + (part.isEmpty ? "" : ", \(part)") + (rows.count > 1 ? ", and \(rows.count - 1) more" : "")
     }
 }

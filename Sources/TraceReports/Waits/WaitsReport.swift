@@ -101,7 +101,7 @@ public struct WaitsReport: Report {
     private func writeCrowd(to writer: ByteWriter) {
         let most = waits.mostRunnable
         guard most > 1 else { return }
-        let processors = sums.processors.map { "; the program could run on \($0)" } ?? ""
+        let processors = sums.processors.map { "; the program had \($0) CPU\($0 == 1 ? "" : "s") to run on" } ?? ""
         writer.write("\nup to \(most) threads at once wanted a CPU and had none\(processors)\n")
     }
 

@@ -14,7 +14,7 @@ enum MisplacedOptions {
     ///
     /// - Parameter words: the program, and what it gets.
     static func tell(_ words: [String], of command: any ParsableCommand.Type) {
-        // Behind `--` there may be another program, which has arguments of its own.
+        // Behind another `--` there may be another program, which has arguments of its own.
         let arguments = Array(words.dropFirst().prefix { $0 != "--" })
         // They are read off the command's help, which takes longer than what is likely not to need it.
         lazy var own = Set(UsageMessage.options(of: command))
@@ -37,9 +37,9 @@ enum MisplacedOptions {
             return CommandText.line([word])
         }
         let name = String(word.prefix { $0 != "=" })
-        guard name.hasPrefix("--"), !common.contains(name), isOwn(name) else {
-            return nil
-        }
-        return CommandText.line([word])
+        guard name.hasPrefix("--"), !common.contains(name), isOwn(name) else { return nil }
+        // What does not look like an option or a file may be the option's value.
+        let isValue = name == word && value.map { $0.first?.isNumber ?? false } ?? false
+        return CommandText.line([word] + (isValue ? [value!] : []))
     }
 }

@@ -21,7 +21,7 @@ import Testing
         let built = try project.build(["make", "CXX=\(compiler)"])
         #expect(built.status == 0, "\(built.stderr)")
         let summary =
-            "fathom: 3 of 3 files compiled with hooks, but for functions of system headers (--system-headers)\n"
+            "fathom: 3 of 3 files compiled with hooks; those of system headers have none (--system-headers)\n"
         #expect(built.stderr.hasSuffix(summary), "\(built.stderr)")
         expectCalls(try project.calls(of: "app", printing: Self.output))
         let hooks = try Fathom.run(["info", "\(project.path)/app"])
@@ -91,7 +91,7 @@ import Testing
         let upToDate = try project.build(["make"])
         #expect(upToDate.status == 0)
         #expect(
-            upToDate.stderr.contains("nothing was compiled through Fathom: what is there is up to date, and has hooks"))
+            upToDate.stderr.contains("nothing was to be compiled: all is up to date"))
         // A tree that is up to date without hooks is none to be recorded.
         try run("make", ["clean"], workingDirectory: project.path)
         try run("make", [], workingDirectory: project.path)
@@ -149,11 +149,13 @@ import Testing
         #expect(configured.status == 0, "\(configured.stdout)\(configured.stderr)")
         let command = ["cmake", "--build", out]
         let built = try project.build(command)
-        #expect(built.status != 0 && built.stderr.contains(" have no hooks: \(out) was configured without Fathom"))
+        #expect(
+            built.status != 0 && built.stderr.contains(" have no hooks: the tree \(out) was configured without Fathom"))
         // Nothing is left to do, and nothing has hooks.
         let again = try project.build(command)
         #expect(
-            again.status != 0 && again.stderr.contains("nothing was compiled through Fathom: \(out) was configured"))
+            again.status != 0
+                && again.stderr.contains("nothing was compiled through Fathom: the tree \(out) was configured"))
         let remedy = try #require(again.stderr.split(separator: "anew: ").last).split(separator: "\n")[0]
         let words = String(remedy).replacing("fathom build", with: "'\(Fathom.executable)' build")
         let anew = try run(
@@ -162,6 +164,7 @@ import Testing
             workingDirectory: project.path)
         #expect(anew.status == 0, "\(anew.stdout)\(anew.stderr)")
         #expect(anew.stderr.contains("3 of 3 files compiled with hooks"))
+        #expect(anew.stderr.contains("the tree \(out) calls Fathom in plain builds, too"))
         expectCalls(try project.calls(of: "\(out)/app", printing: Self.output))
         // What the tree was configured with stays.
         let cache = try run("cat", ["\(project.path)/\(out)/CMakeCache.txt"]).stdout

@@ -141,7 +141,7 @@ import Testing
         let sides = [session("a1"), session("b1")]
         let held = try Fathom.run(["diff"] + sides + ["--fail-on", "calls(repeated)>19"])
         #expect(held.status == 1)
-        #expect(held.stderr.contains("'calls(repeated)>19' holds: repeated, 100 calls → 120 calls, +20.0 %"))
+        #expect(held.stderr.contains("over the limit 'calls(repeated)>19': repeated, 100 calls → 120 calls, +20.0 %"))
         #expect(try Fathom.run(["diff"] + sides + ["--fail-on", "calls(repeated)>20"]).status == 0)
         #expect(try Fathom.run(["diff"] + sides + ["--fail-on", "calls(repeated)>19%"]).status == 1)
         // What is beyond noise in repeated runs holds, too.

@@ -25,9 +25,9 @@ import Testing
         fathom record -o y.fathom ./app 3 -o out --output=text -t 4
             0
             !stands behind
-        fathom record -o y.fathom -- ./app 3 -o x.fathom
+        fathom record -o y.fathom -- ./app 3 --max-depth 2
             0
-            !stands behind
+            fathom: ./app gets --max-depth 2, because that stands behind it; for Fathom: fathom record --max-depth 2 -- ./app
         fathom record -- ./plain
             126
             fathom: error: ./plain: has no hooks; build it with fathom build -- make (or swift build), or with -finstrument-functions -g; without hooks, fathom sample, fathom record --first-calls and fathom startup can look at it, and --force runs it for the programs with hooks that it starts

@@ -77,8 +77,8 @@ struct Build: ParsableCommand {
     @Flag(
         inversion: .prefixedNo,
         help: """
-            For Swift: put hooks also in functions that call nothing, but in none that the compiler made itself. This is the \
-            default where the compiler can do it: one that was built with assertions cannot.
+            For Swift: whether functions that call nothing get hooks, too, and those that the compiler made itself get none. That \
+            is the default, except with a compiler that was built with assertions, which cannot do it.
             """)
     var everyFunction: Bool?
 

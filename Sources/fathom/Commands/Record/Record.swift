@@ -31,7 +31,7 @@ struct Record: ParsableCommand {
             ),
             (
                 "fathom record --mode flight -o ring.fathom --when 'work>200ms' -- ./prog",
-                "Keeps the newest calls in memory, and saves them whenever a call of 'work' takes longer."
+                "Keeps the newest calls in memory, and saves them whenever a call of work takes longer."
             ),
             (
                 "fathom record --baseline -o once.fathom -- ./prog",
@@ -270,7 +270,7 @@ struct Record: ParsableCommand {
         if let process = attaching.attach { return try record(process) }
         let arguments = command.first == "--" ? Array(command.dropFirst()) : command
         for name in [output, history] { try name.map(FileName.check) }
-        if command.first != "--", !quiet { MisplacedOptions.tell(arguments, of: Record.self) }
+        if !quiet { MisplacedOptions.tell(arguments, of: Record.self) }
         let history = try openedHistory()
         let summary: RecordingSummary
         let executable: String
@@ -345,6 +345,11 @@ struct Record: ParsableCommand {
                     "\(budget != nil ? "--budget" : "--min-size") closes sleds, and \(PathText.name(executable)) has none: "
                         + "fathom build --dormant makes them")
             }
+        }
+        for (path, functions) in modules where functions.functions.isEmpty {
+            Diagnostics.warn(
+                "\(PathText.name(path)) has no symbols, so its functions are shown as addresses; link it without -s, and do not "
+                    + "strip it")
         }
         for (path, functions) in modules where functions.hookedCount > 0 {
             // Functions with sleds are told of below, where each version that the compiler made of one counts.
