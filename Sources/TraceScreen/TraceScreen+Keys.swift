@@ -12,6 +12,7 @@ extension TraceScreen {
         if page is ChoiceView, let action = handleInChoice(key) { return action.value }
         if handleInPage(key) { return nil }
         switch key {
+        case .character("q") where page is TextView: pages.removeLast()
         case .character("q"), .control("c"): return .quit
         case .escape, .backspace: if !pages.isEmpty { pages.removeLast() }
         case .character("G"): show(base: 0)

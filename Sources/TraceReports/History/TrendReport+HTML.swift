@@ -66,7 +66,7 @@ extension TrendReport {
     private func writeGroups(to writer: ByteWriter) {
         writer.write("<div class=\"scroll\"><table><tr><th>" as StaticString)
         writer.write(markup: trend.label ?? "")
-        let heads = ["runs", "median", percentile, "change"].map { "<th>\($0)</th>" }.joined()
+        let heads = ["runs", "median", percentile, "its change"].map { "<th>\($0)</th>" }.joined()
         // Narrow screens have dates in the picture alone.
         writer.write("</th><th class=\"spare\">since</th>\(heads)</tr>\n")
         for (group, change) in zip(trend.groups, changesOfGroups) where !writer.isClosed {

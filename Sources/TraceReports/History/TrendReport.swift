@@ -88,7 +88,7 @@ public struct TrendReport: Report {
     }
 
     private func writeTable(to writer: ByteWriter) {
-        var rows = [[trend.label ?? "", "runs", "median", percentile, "change"]]
+        var rows = [[trend.label ?? "", "runs", "median", percentile, "its change"]]
         for (group, change) in zip(trend.groups, changesOfGroups) {
             rows.append(
                 [

@@ -55,7 +55,7 @@ extension TextView {
             "Out of here",
             [
                 ("e O", "the source in an editor: VISUAL, EDITOR or vi"), ("w", "write the table to a file"),
-                ("Ctrl-L", "draw the screen anew"), ("q", "quit"),
+                ("Ctrl-L", "draw the screen anew"), ("q", "quit; from such a text, back"),
             ]
         ),
         (

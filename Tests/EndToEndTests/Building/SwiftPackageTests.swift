@@ -245,7 +245,7 @@ struct SwiftBuildKind: Sendable, CustomTestStringConvertible {
         #expect(refused.status == 126)
         #expect(
             refused.stderr.contains(
-                " is .build/fathom/debug/tally: record that, or build it first: fathom build -- swift"),
+                "record .build/fathom/debug/tally, which fathom build has made; or make it anew: fathom build -- swift"),
             "\(refused.stderr)")
         let recorded = try Fathom.run(
             ["record", "--quiet", "--", ".build/fathom/debug/tally"], workingDirectory: package)
@@ -254,7 +254,10 @@ struct SwiftBuildKind: Sendable, CustomTestStringConvertible {
         try run("mkdir", ["-p", release])
         try run("cp", ["\(package)/.build/debug/tally", release])
         let other = try Fathom.run(["record", "--", ".build/release/tally"], workingDirectory: package)
-        #expect(other.stderr.contains(" is .build/fathom/debug/tally: record that"), "\(other.stderr)")
+        #expect(
+            other.stderr.contains(
+                "which fathom build has made in the other configuration; or make it anew: fathom build -- swift build -c release"
+            ), "\(other.stderr)")
     }
 
     /// `swift package fathom` in somebody's package, which depends on Fathom's.

@@ -67,7 +67,7 @@ import Testing
                 "document.querySelectorAll('tr').length",
             ], isFlame: false)
         #expect(texts[0].contains("a run|median of a version|p90|") && texts[0].contains("|0|"), "\(texts)")
-        #expect(texts[1...] == [#""version|since|runs|median|p90|change""#, "4"])
+        #expect(texts[1...] == [#""version|since|runs|median|p90|its change""#, "4"])
     }
 
     /// A start of several runs has what their phases took, and the runs, as the text has.
