@@ -76,6 +76,8 @@ import Testing
         try terminal.type("h")
         try terminal.wait { $0.contains("Moving") }
         try terminal.type("q")
+        try terminal.wait { try $0.at(0).contains(" main tree · call tree") }
+        try terminal.type("q")
         #expect(try terminal.status() == 0)
     }
 

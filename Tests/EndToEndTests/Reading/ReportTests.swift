@@ -121,7 +121,9 @@ import Testing
             "\"\(run)_user_ns\": \(user), \"\(run)_system_ns\": 0"
         }
         let baseline = "\"runs\": 1, \(usage("plain", 1_000_000)), \(usage("traced", 9_000_000))"
-        try writeFile(Array("{\"baseline\": {\(baseline)}}".utf8), to: session + "/session.json")
+        let description = String(decoding: try readFile(session + "/session.json"), as: UTF8.self)
+        try writeFile(
+            Array("{\"baseline\": {\(baseline)},\(description.dropFirst())".utf8), to: session + "/session.json")
         let corrected = try report()
         #expect(corrected != first)
         #expect(try report(["--no-cache"]) == corrected)
