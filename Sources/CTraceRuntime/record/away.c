@@ -42,13 +42,13 @@ uint64_t away_look(struct thread *t, uint64_t now) {
     struct writer *w = writer_of(t);
     uint64_t gap = now > t->last ? now - t->last : 0;
     int is_long = gap >= runtime.ticks_per_second / LONG;
+    // What others found out is about the time before this record.
+    if (is_long && w->chunk) fathom_store64(&w->chunk->end_ns, 0);
     // What a handler left while the thread was in a hook may have happened before the last look.
     if (w->away.is_told || now <= w->away.ticks) return 0;
     if (!is_long && now - w->away.ticks < runtime.ticks_per_second / OFTEN) return 0;
     // A shorter call may be taken back, and what is told in it with it.
     if (is_long && gap < t->min_cost) return 0;
-    // What others found out about this gap is told now.
-    if (is_long && w->chunk) fathom_store64(&w->chunk->end_ns, 0);
     struct away before = w->away;
     away_begin(t);
     if (!is_long || !before.ticks || !w->away.ticks || w->away.processor_ns < before.processor_ns) return 0;
