@@ -180,29 +180,33 @@ long system_usage(struct rusage *usage) { return SYSTEM(getrusage, RUSAGE_THREAD
 
 void system_own_name(char name[16]) { SYSTEM(prctl, PR_GET_NAME, name, 0, 0, 0, 0); }
 
-void system_thread_name(uint32_t id, char name[16]) {
-    char path[sizeof "/proc/self/task//comm" + 10] = "/proc/self/task/";
-    __builtin_memcpy(text_append_number(path + text_length(path), id), "/comm", sizeof "/comm");
+// Reads what the kernel tells of a thread of the process, in the file of that name, from its beginning.
+static long read_of_thread(uint32_t id, const char name[5], char *bytes, size_t size) {
+    char path[sizeof "/proc/self/task//stat" + 10] = "/proc/self/task/";
+    char *end = text_append_number(path + text_length(path), id);
+    *end = '/';
+    __builtin_memcpy(end + 1, name, 5);
     long descriptor = system_open(path, O_RDONLY);
-    if (descriptor < 0) return;
-    char found[16] = {0};
-    long size = system_read(descriptor, found, sizeof found);
+    if (descriptor < 0) return descriptor;
+    long found = system_read(descriptor, bytes, size);
     system_close(descriptor);
+    return found;
+}
+
+void system_thread_name(uint32_t id, char name[16]) {
+    char found[16] = {0};
+    long size = read_of_thread(id, "comm", found, sizeof found);
     if (size <= 0) return;
     found[size - 1] = 0;  // a newline
     __builtin_memcpy(name, found, sizeof found);
 }
 
 int system_thread_sleeps(uint32_t id) {
-    char path[sizeof "/proc/self/task//stat" + 10] = "/proc/self/task/", stat[128];
-    __builtin_memcpy(text_append_number(path + text_length(path), id), "/stat", sizeof "/stat");
-    long descriptor = system_open(path, O_RDONLY);
-    if (descriptor < 0) return 0;
-    long size = system_read(descriptor, stat, sizeof stat);
-    system_close(descriptor);
+    char stat[128] = {0};
+    long size = read_of_thread(id, "stat", stat, sizeof stat - 2);
     // The state follows the name, which is in parentheses and may have some.
     while (size > 0 && stat[size - 1] != ')') size--;
-    return size > 0 && size + 1 < (long)sizeof stat && (stat[size + 1] == 'S' || stat[size + 1] == 'D');
+    return size > 0 && (stat[size + 1] == 'S' || stat[size + 1] == 'D');
 }
 
 static uint64_t clock_ns(clockid_t clock) {

@@ -62,13 +62,12 @@ static void look_at(struct fathom_chunk *chunk) {
     if (chunk->kind != FATHOM_CHUNK_RECORDS || chunk->tid == current.id) return;
     uint64_t looked_ns, ticks = fathom_chunk_last_look(chunk, &looked_ns);
     uint32_t used = fathom_load32(&chunk->used);
-    uint64_t now = now_ticks(), ran = system_thread_processor_ns(chunk->tid);
-    if (!ticks || now - ticks < runtime.ticks_per_second / LONG || ran < looked_ns) return;
-    uint64_t passed = nanoseconds(now - ticks);
-    ran -= looked_ns;
+    uint64_t now = now_ticks(), least = runtime.ticks_per_second / LONG;
+    if (!ticks || now - ticks < least) return;
+    uint64_t passed = nanoseconds(now - ticks), total = system_thread_processor_ns(chunk->tid);
+    if (total < looked_ns || passed < total - looked_ns + nanoseconds(least)) return;
     // A thread that wants a CPU now may have wanted it all the time.
-    if (passed < ran + nanoseconds(runtime.ticks_per_second / LONG) || !system_thread_sleeps(chunk->tid)) return;
-    fathom_chunk_note_away(chunk, used, passed - ran);
+    if (system_thread_sleeps(chunk->tid)) fathom_chunk_note_away(chunk, used, passed - (total - looked_ns));
 }
 
 void away_look_at_others(void) {

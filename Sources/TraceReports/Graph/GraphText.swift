@@ -58,7 +58,6 @@ public struct GraphText {
     public init(_ writer: ByteWriter, options: Options) {
         self.writer = writer
         self.options = options
-        choose(isBlocked: false)
     }
 
     private mutating func choose(isBlocked: Bool) {
