@@ -96,8 +96,11 @@ struct BuildSummary {
     }
 
     private static func advice(on tree: ConfiguredTree, _ remedy: String) -> String {
-        "the tree \(tree.directory) was configured without Fathom, so compilers are called by their full paths there; configure it "
-            + "anew: \(remedy)"
+        let fresh =
+            tree.reconfigure.first?.first == "cmake" ? "begin it again by fathom build -- cmake --fresh, or " : ""
+        return
+            "the tree \(tree.directory) was configured without Fathom, so compilers are called by their full paths there; "
+            + "\(fresh)configure it anew: \(remedy)"
     }
 
     /// What functions get.
