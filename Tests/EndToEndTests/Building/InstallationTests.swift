@@ -117,7 +117,8 @@ import Testing
         let needed = try depends.split { ",\n".contains($0) }.map { String(try $0.split(separator: " ").at(0)) }
         #expect(
             Set(needed) == [
-                "libc6", "libdw1", "libelf1", "libgcc-s1", "libncursesw6", "libsqlite3-0", "libstdc++6", "libtinfo6",
+                "libc6", "libdw1", "libelf1", "libgcc-s1", "libmicrohttpd12", "libncursesw6", "libsqlite3-0",
+                "libstdc++6", "libtinfo6",
                 "libzstd1", "zlib1g",
             ], "\(depends)")
         let listing = try run("dpkg-deb", ["--contents", paths[2]]).stdout
