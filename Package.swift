@@ -26,15 +26,13 @@ let runtimeFlags = [
     let generalRegisters: [String] = []
 #endif
 
-// What a flame graph's page is made of; Sources/TraceReports/Flame/FlamePage.swift joins the script's modules.
+// What pages are made of, by folder of Sources/TracePage, whose Swift files join them.
 let flamePage =
     ["flame.html", "flame.css", "picture.js"]
     + [
         "data", "words", "graph", "sums", "search", "colours", "labels", "painter", "states", "bands", "view",
         "waiting", "ruler", "tip", "address", "table", "sandwich", "panel", "pointer", "keys", "page",
     ].map { "\($0).js" }
-
-let startupPage = ["startup.css"]
 
 let package = Package(
     name: "fathom",
@@ -120,10 +118,13 @@ let package = Package(
         .target(
             name: "TraceReports",
             dependencies: [
-                "TraceFile", "TraceAnalysis", "TraceFindings", "TraceStatistics", "TraceHistory", "TraceText",
+                "TraceFile", "TraceAnalysis", "TraceFindings", "TraceStatistics", "TraceHistory", "TracePage",
+                "TraceText",
             ],
-            resources: flamePage.map { .embedInCode("Flame/FlamePage/\($0)") }
-                + startupPage.map { .embedInCode("Startup/StartupPage/\($0)") },
+            swiftSettings: strict),
+        .target(
+            name: "TracePage", dependencies: ["TraceText"],
+            resources: flamePage.map { .embedInCode("Flame/\($0)") } + [.embedInCode("Startup/startup.css")],
             swiftSettings: strict),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
@@ -244,9 +245,10 @@ let package = Package(
             name: "TraceSystemTests", dependencies: ["TraceSystem", "TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceTextTests", dependencies: ["TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "TraceReportsTests", dependencies: ["TraceReports", "TraceFindings", "TestSupport"],
+            name: "TraceReportsTests", dependencies: ["TraceReports", "TraceFindings", "TracePage", "TestSupport"],
             exclude: ["Golden"],
             swiftSettings: strict),
+        .testTarget(name: "TracePageTests", dependencies: ["TracePage"], swiftSettings: strict),
         .testTarget(
             name: "TraceScreenTests", dependencies: ["TraceScreen", "TraceAnalysis", "TraceText", "TestSupport"],
             swiftSettings: strict),

@@ -1,11 +1,12 @@
 internal import TraceText
 
 /// The parts of a flame graph's page that are the same in every one.
-enum FlamePage {
-    static let style = PackageResources.flame_css
+public enum FlamePage {
+    public static let style = PackageResources.flame_css
+    public static let body = PackageResources.flame_html
 
     /// The modules of the page's script, in the order in which they use each other.
-    static let script: [UInt8] = [
+    public static let script: [UInt8] = [
         PackageResources.data_js, PackageResources.words_js, PackageResources.graph_js, PackageResources.sums_js,
         PackageResources.search_js, PackageResources.colours_js, PackageResources.labels_js,
         PackageResources.painter_js, PackageResources.states_js, PackageResources.bands_js, PackageResources.view_js,
@@ -15,7 +16,16 @@ enum FlamePage {
         PackageResources.keys_js, PackageResources.page_js,
     ].flatMap(\.self)
 
+    /// The script of a picture that becomes the page in it.
+    public static let opener = PackageResources.picture_js
+
     /// What the policy of the page tells its script and style by.
-    static let scriptSum = SHA256.source(of: script)
-    static let styleSum = SHA256.source(of: style)
+    public static let scriptSum = SHA256.source(of: script)
+    public static let styleSum = SHA256.source(of: style)
+}
+
+/// The style of the page that a start of a program has.
+public enum StartupPage {
+    public static let style = PackageResources.startup_css
+    public static let styleSum = SHA256.source(of: style)
 }

@@ -3,7 +3,7 @@ internal import TraceText
 
 /// A colour by lightness, chroma and hue, of which equal lightness looks equally light in every hue: Oklch (B. Ottosson, A
 /// perceptual color space for image processing, 2020).
-struct FlameColour {
+public struct FlameColour {
     /// 0 is black, 1 white.
     var lightness: Double
     /// 0 is grey. What a screen cannot show is reduced to what it can.
@@ -11,14 +11,14 @@ struct FlameColour {
     /// Degrees.
     var hue: Double
 
-    init(_ lightness: Double, _ chroma: Double, _ hue: Double) {
+    public init(_ lightness: Double, _ chroma: Double, _ hue: Double) {
         self.lightness = lightness
         self.chroma = chroma
         self.hue = hue
     }
 
     /// `#rrggbb`, which every viewer knows.
-    var css: String {
+    public var css: String {
         "#" + channels.map { UInt8($0) }.hexadecimal
     }
 
@@ -31,13 +31,13 @@ struct FlameColour {
     }
 
     /// The contrast of two colours by the same guidelines, 1...21.
-    func contrast(to other: FlameColour) -> Double {
+    public func contrast(to other: FlameColour) -> Double {
         let (a, b) = (luminance, other.luminance)
         return (max(a, b) + 0.05) / (min(a, b) + 0.05)
     }
 
     /// The lightest colour of this hue that stands out as a border of this one: its contrast is at least 3.
-    var edge: FlameColour {
+    public var edge: FlameColour {
         var (dark, light) = (FlameColour(0, chroma, hue), self)
         for _ in 0..<10 {
             let middle = FlameColour((dark.lightness + light.lightness) / 2, chroma, hue)

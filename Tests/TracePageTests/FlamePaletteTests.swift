@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TraceReports
+@testable import TracePage
 
 /// What the Web Content Accessibility Guidelines 2.2 ask for (1.4.3, 1.4.11): 4.5 for text, 3 for what tells things apart.
 @Suite struct FlamePaletteTests {
