@@ -31,7 +31,7 @@ let flamePage =
     ["flame.html", "flame.css", "picture.js"]
     + [
         "data", "words", "graph", "sums", "search", "colours", "labels", "painter", "states", "bands", "view",
-        "waiting", "ruler", "tip", "address", "table", "sandwich", "panel", "pointer", "keys", "page",
+        "waiting", "legend", "ruler", "tip", "address", "table", "sandwich", "panel", "pointer", "keys", "page",
     ].map { "\($0).js" }
 
 let package = Package(

@@ -9,9 +9,9 @@ public enum FlamePage {
     public static let script: [UInt8] = [
         PackageResources.data_js, PackageResources.words_js, PackageResources.graph_js, PackageResources.sums_js,
         PackageResources.search_js, PackageResources.colours_js, PackageResources.labels_js,
-        PackageResources.painter_js, PackageResources.states_js, PackageResources.bands_js, PackageResources.view_js,
-        PackageResources.waiting_js, PackageResources.ruler_js, PackageResources.tip_js, PackageResources.address_js,
-        PackageResources.table_js,
+        PackageResources.painter_js, PackageResources.states_js, PackageResources.bands_js,
+        PackageResources.view_js, PackageResources.waiting_js, PackageResources.legend_js,
+        PackageResources.ruler_js, PackageResources.tip_js, PackageResources.address_js, PackageResources.table_js,
         PackageResources.sandwich_js, PackageResources.panel_js, PackageResources.pointer_js,
         PackageResources.keys_js, PackageResources.page_js,
     ].flatMap(\.self)

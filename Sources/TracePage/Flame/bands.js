@@ -2,7 +2,8 @@
 const bandFrames = []; // the frames that begin bands
 let bandTime = 0; // ns that the calls of all threads lasted
 
-function findBands() {
+loaders.push(() => {
+    bandFrames.length = bandTime = 0;
     for (let i = 1; i < count; i = end[i]) if (fn[i] <= firstBand) bandFrames.push(i);
     for (const i of bandFrames) for (let j = i + 1; j < end[i]; j = end[j]) bandTime += fn[j] === summed ? self[j] : total[j];
     for (const { counters } of bands) {
@@ -15,7 +16,7 @@ function findBands() {
             }
         }
     }
-}
+});
 
 /// Draws what is in the rows of bands besides calls.
 function drawBands() {

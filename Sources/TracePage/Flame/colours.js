@@ -16,9 +16,7 @@ function grouping({ names: groups, of }) {
     };
 }
 
-const colourings = {};
-for (const [each, groups] of Object.entries(data.groups)) colourings[each] = grouping(groups);
-colourings.self = {
+const byOwnTime = {
     pair(graph, i) {
         const steps = data.ownTimeSteps, own = graph.self[i] - graph.waits[i]; // waiting is not hot
         let step = 0;
@@ -27,19 +25,25 @@ colourings.self = {
     },
     legend: () => [[palette().self[0], 'little own time'], [palette().self.at(-1), 'most own time']],
 };
-if (data.changes) {
-    colourings.change = {
-        // What is merged has no verdict of its own.
-        pair: (each, i) => each === graph ? palette().change[data.changes.frames[4 * i - 1] + (palette().change.length >> 1)]
-            : colourings.module.pair(each, i),
-        legend: () => ['faster', 'no change', 'slower or new'].map(
-            (text, at) => [palette().change[at * (palette().change.length >> 1)], text]),
-    };
-}
+const byChange = {
+    // What is merged has no verdict of its own.
+    pair: (each, i) => each === graph ? palette().change[data.changes.frames[4 * i - 1] + (palette().change.length >> 1)]
+        : colourings.module.pair(each, i),
+    legend: () => ['faster', 'no change', 'slower or new'].map(
+        (text, at) => [palette().change[at * (palette().change.length >> 1)], text]),
+};
 const colouringNames = {
     module: 'by module', kind: 'by language', file: 'by file', namespace: 'by namespace', self: 'by own time', change: 'by change',
 };
-let colouring = data.colour; // a key of `colourings`
+let colourings = {}, colouring = null; // and a key of it
+
+loaders.push(() => {
+    colourings = {};
+    for (const [each, groups] of Object.entries(data.groups)) colourings[each] = grouping(groups);
+    colourings.self = byOwnTime;
+    if (data.changes) colourings.change = byChange;
+    if (!Object.hasOwn(colourings, colouring)) colouring = data.colour;
+});
 
 const pairOf = (graph, i) => graph.fn[i] < 0 ? palette().plain : graph.fn[i] === data.suspended ? palette().waiting : colourings[colouring].pair(graph, i);
 

@@ -1,15 +1,29 @@
 'use strict';
-// What Fathom wrote into the page, see FlameGraph+HTML.swift.
-const data = JSON.parse(document.getElementById('data').textContent);
-const { names } = data;
-const countedThings = data.samples ? 'samples' : 'calls'; // what `calls` counts
-const isChart = data.time !== undefined;
-const bands = isChart ? data.time.bands : []; // threads, where there are several
-for (const band of bands) band.states ??= [];
-const knowsWaits = data.waiting !== undefined; // the time that frame i waited, in all, is data.waiting[i - 1]
-// How long it took, in ns, whatever the sum over all threads is; undefined where that is not known.
-const wall = bands.length ? data.total : data.wall;
-const tellsWall = wall !== undefined && Math.abs(data.total - wall) > data.total / 100 || bands.length > 0;
+// The document that is shown, as Fathom writes it (see FlameGraph+HTML.swift), and what follows of it. All of it is set by `load`, as
+// often as there is another document.
+let data = {}, names = [];
+let countedThings; // what `calls` counts
+let isChart = false;
+let bands = []; // threads, where there are several
+let knowsWaits; // whether the time that frame i waited, in all, is data.waiting[i - 1]
+let wall, tellsWall; // how long it took, in ns, whatever the sum over all threads is; undefined where that is not known
+let graph, count, fn, row, parent, end, calls, left, total, self, waits; // the frames that were recorded, and their columns
+const loaders = []; // what else there is to be done with a document, in the order of the modules
+
+function load(next) {
+    data = next;
+    names = data.names;
+    countedThings = data.samples ? 'samples' : 'calls';
+    isChart = data.time !== undefined;
+    bands = isChart ? data.time.bands : [];
+    for (const band of bands) band.states ??= [];
+    knowsWaits = data.waiting !== undefined;
+    wall = bands.length ? data.total : data.wall;
+    tellsWall = wall !== undefined && Math.abs(data.total - wall) > data.total / 100 || bands.length > 0;
+    graph = readGraph();
+    ({ count, fn, row, parent, end, calls, left, total, self, waits } = graph);
+    for (const each of loaders) each();
+}
 
 // What stands in place of a function, 0 and up: frames too narrow to show, of which `calls` is how many and `self` their total;
 // all that there is; and the rows that begin bands[0], bands[1], ..., which are firstBand, firstBand - 1, ...

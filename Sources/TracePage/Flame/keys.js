@@ -10,6 +10,8 @@ const keys = {
     t: () => togglePanel('table'),
     s: () => togglePanel('sandwich'),
     c: copy,
+    a: () => { if (isChart) toggleClock(); },
+    o: toggleLane,
     '+': () => scaleAbout(main.width / 2, 1 / 1.5),
     '-': () => scaleAbout(main.width / 2, 1.5),
     '<': () => pan(-0.25),
@@ -22,7 +24,6 @@ const keys = {
     ArrowDown: () => select(main.isTurned ? Math.max(parent[selected], 0) : graph.callee(selected)),
 };
 keys['='] = keys['+'];
-if (isChart) Object.assign(keys, { a: toggleClock, o: toggleLane });
 
 function escape(isTyping, isFilter) {
     if (isFilter) {

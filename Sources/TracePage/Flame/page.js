@@ -1,23 +1,4 @@
 // The rest of the page, and its beginning.
-/// Says what the colours stand for: of eight at most, as many as there is room for.
-function legend() {
-    theme = themeNow();
-    const groups = [...stateLegend(), ...waitLegend(), ...colourings[colouring].legend()], place = element('legend');
-    const nodes = groups.slice(0, 8).map(([[fill, edge], text]) => {
-        const item = make('span'), mark = make('i');
-        mark.style.background = text === 'waiting' ? `repeating-linear-gradient(135deg, ${fill} 0 2px, ${edge} 2px 3px)` : fill;
-        mark.style.borderColor = edge;
-        item.title = text;
-        item.append(mark, middle(colouring === 'file' ? text.slice(text.lastIndexOf('/') + 1) : text, 40));
-        return item;
-    });
-    const show = () => {
-        const rest = groups.length - nodes.length;
-        place.replaceChildren(...nodes, ...rest > 0 ? [make('span', `and ${rest} more`)] : []);
-    };
-    for (show(); !isPrinting && nodes.length > 1 && place.scrollWidth > place.clientWidth; show()) nodes.pop();
-}
-
 function setColouring(key) {
     colouring = element('colour').value = key;
     repaint();
@@ -44,8 +25,6 @@ function begin() {
     for (const node of document.querySelectorAll('.chart')) node.hidden = !isChart;
     document.documentElement.classList.toggle('is-chart', isChart);
     main.drawn = () => { if (isChart) { drawRuler(); drawBands(); } };
-    main.show(graph);
-    main.chosen = 0;
     tell(0);
     main.draw();
     recall();
@@ -102,6 +81,5 @@ addEventListener('popstate', recall);
 addEventListener('beforeprint', () => setPrinting(true));
 addEventListener('afterprint', () => setPrinting(false));
 
-findBands();
-findWaits();
+load(JSON.parse(element('data').textContent));
 begin();

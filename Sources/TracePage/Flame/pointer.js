@@ -88,16 +88,3 @@ canvas.addEventListener('wheel', event => {
     if (isZoom) scaleAbout(event.offsetX, Math.exp(event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.002)));
     else pan(across / main.width);
 }, { passive: false });
-
-// The ruler is as wide as the view, so its x are the view's.
-let rangeBegin = null;
-element('ruler').addEventListener('pointerdown', event => {
-    element('ruler').setPointerCapture(event.pointerId);
-    rangeBegin = event.clientX - view.getBoundingClientRect().x;
-});
-element('ruler').addEventListener('pointermove', event => {
-    if (rangeBegin === null) return;
-    const x = event.clientX - view.getBoundingClientRect().x;
-    if (Math.abs(x - rangeBegin) > slack) setRange(rangeMoment(rangeBegin), rangeMoment(x));
-});
-for (const end of ['pointerup', 'pointercancel']) element('ruler').addEventListener(end, () => { rangeBegin = null; });

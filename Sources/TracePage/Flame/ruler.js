@@ -53,3 +53,16 @@ function toggleClock() {
 
 /// When something was, as pairs of a word and its value.
 const momentFacts = moment => [['at', since(moment)], ['time of day', `${clock(moment)} UTC`]];
+
+// The ruler is as wide as the view, so its x are the view's.
+let rangeBegin = null;
+element('ruler').addEventListener('pointerdown', event => {
+    element('ruler').setPointerCapture(event.pointerId);
+    rangeBegin = event.clientX - view.getBoundingClientRect().x;
+});
+element('ruler').addEventListener('pointermove', event => {
+    if (rangeBegin === null) return;
+    const x = event.clientX - view.getBoundingClientRect().x;
+    if (Math.abs(x - rangeBegin) > slack) setRange(rangeMoment(rangeBegin), rangeMoment(x));
+});
+for (const end of ['pointerup', 'pointercancel']) element('ruler').addEventListener(end, () => { rangeBegin = null; });

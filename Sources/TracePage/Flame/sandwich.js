@@ -7,6 +7,8 @@ const calleesView = new Painter(element('callees'), {
 });
 let focus = null; // the function
 
+loaders.push(() => { focus = null; });
+
 function showSandwich() {
     const f = fn[selected];
     if (f >= 0 && f !== focus) {

@@ -36,6 +36,8 @@ let matches = null; // by function, or null without a search
 /// What all shares of time are of: in a chart, all threads together.
 const everything = () => bands.length ? bandTime : graph.total[0];
 
+loaders.push(() => { matches = order = null; });
+
 function search() {
     const text = element('search').value, found = text === '' ? null : find(text);
     matches = found?.matches ?? null;

@@ -1,14 +1,7 @@
 // The functions as a table to sort and filter. Only the lines in view are there.
 const lineHeight = 24; // px
-const columnsOfTable = [
-    { key: 'name', title: 'Function' }, { key: 'place', title: 'Place', hint: 'where it is defined' },
-    { key: 'calls', title: data.samples ? 'Samples' : 'Calls' },
-    { key: 'total', title: 'Total', hint: 'with what it called' }, { key: 'totalShare', title: '%', hint: 'total, of all' },
-    { key: 'self', title: 'Self', hint: 'without what it called' }, { key: 'selfShare', title: '%', hint: 'self, of all' },
-];
+let columnsOfTable = [];
 const sortKeys = ['name', 'calls', 'total', 'self', 'change', 'waits'];
-if (knowsWaits && !isChart) columnsOfTable.push({ key: 'waits', title: 'Waiting', hint: 'of self: a thread was blocked or wanted a CPU, or a task was suspended' });
-if (data.changes) columnsOfTable.push({ key: 'change', title: 'Change', hint: 'of self time' });
 let sortKey = 'self', isRising = false;
 let functions = []; // those of the table, in its order
 let found = null; // their sums
@@ -121,16 +114,26 @@ function selectFunction(f) {
     select(best);
 }
 
-for (const { key, title, hint } of columnsOfTable) {
-    const head = make('th'), button = make('button', title);
-    head.dataset.key = key;
-    head.scope = 'col';
-    if (hint) head.title = hint;
-    head.className = key === 'place' || key === 'calls' ? key : key === 'totalShare' ? 'share' : key === 'selfShare' ? 'share self' : '';
-    button.onclick = () => sortBy(key, key === sortKey && !isSortReversed());
-    head.append(sortKeys.includes(key) ? button : title);
-    element('heads').append(head);
-}
+loaders.push(() => {
+    columnsOfTable = [
+        { key: 'name', title: 'Function' }, { key: 'place', title: 'Place', hint: 'where it is defined' },
+        { key: 'calls', title: data.samples ? 'Samples' : 'Calls' },
+        { key: 'total', title: 'Total', hint: 'with what it called' }, { key: 'totalShare', title: '%', hint: 'total, of all' },
+        { key: 'self', title: 'Self', hint: 'without what it called' }, { key: 'selfShare', title: '%', hint: 'self, of all' },
+    ];
+    if (knowsWaits && !isChart) columnsOfTable.push({ key: 'waits', title: 'Waiting', hint: 'of self: a thread was blocked or wanted a CPU, or a task was suspended' });
+    if (data.changes) columnsOfTable.push({ key: 'change', title: 'Change', hint: 'of self time' });
+    element('heads').replaceChildren(...columnsOfTable.map(({ key, title, hint }) => {
+        const head = make('th'), button = make('button', title);
+        head.dataset.key = key;
+        head.scope = 'col';
+        if (hint) head.title = hint;
+        head.className = key === 'place' || key === 'calls' ? key : key === 'totalShare' ? 'share' : key === 'selfShare' ? 'share self' : '';
+        button.onclick = () => sortBy(key, key === sortKey && !isSortReversed());
+        head.append(sortKeys.includes(key) ? button : title);
+        return head;
+    }));
+});
 element('lines').addEventListener('scroll', showLines);
 element('filter').addEventListener('input', () => { element('lines').scrollTop = 0; fillTable(); remember(); });
 element('functions').addEventListener('click', event => {

@@ -1,9 +1,7 @@
 // What is shown of the graph.
-const graph = readGraph();
-const { count, fn, row, parent, end, calls, left, total, self, waits } = graph;
 const main = new Painter(element('view'), {
-    id: 'canvas', isTurned: data.inverted,
-    label: `Flame ${isChart ? 'chart' : 'graph'}. Arrow keys move, Enter zooms in, Backspace zooms out, slash searches, `
+    id: 'canvas',
+    label: 'Flame graph. Arrow keys move, Enter zooms in, Backspace zooms out, slash searches, '
         + 't shows a table, s what leads to a function and what it leads to.',
 });
 const { canvas, view } = main;
@@ -12,6 +10,15 @@ let range = null; // of time, in a chart: {start, end}, ns
 let moving = 0; // the animation frame of a movement, or 0
 const transition = 180; // ms
 const wantsStillness = matchMedia('(prefers-reduced-motion: reduce)');
+
+loaders.push(() => {
+    if (isChart) canvas.setAttribute('aria-label', canvas.getAttribute('aria-label').replace('graph', 'chart'));
+    if (!main.graph) main.isTurned = data.inverted; // later it is as the reader wants it
+    cancelAnimationFrame(moving);
+    zoomed = selected = main.chosen = moving = 0;
+    range = null;
+    main.show(graph);
+});
 
 const name = i => graph.name(i);
 const spanOf = i => ({ start: left[i], span: Math.max(total[i], 1) });

@@ -4,7 +4,9 @@ const noBand = -1; // stands for the band where there are none
 const waitStretches = new Map(); // by band: begin, end, begin, end, ..., in order, none of which overlap
 const waitColumns = new Map(); // by band, as of the last drawing: which columns of pixels waited
 
-function findWaits() {
+loaders.push(() => {
+    waitStretches.clear();
+    waitColumns.clear();
     const found = new Map(), add = (band, begin, stop) => {
         if (!found.has(band)) found.set(band, []);
         found.get(band).push([begin, stop]);
@@ -33,7 +35,7 @@ function findWaits() {
         }
         waitStretches.set(band, merged);
     }
-}
+});
 
 /// Which columns of pixels of a band waited for at least half of their time; undefined where none is known to have waited.
 function waitingAt(band) {

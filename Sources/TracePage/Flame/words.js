@@ -19,11 +19,14 @@ function size(bytes) {
     return unit === 'bytes' ? `${bytes} bytes` : `${value.toFixed(1)} ${unit}`;
 }
 
-/// A time as every report of Fathom writes it, or what else frames are as wide as.
+/// What frames are as wide as: a time, or what else the document counts.
 function time(ns) {
     if (ns < 0) return `−${time(-ns)}`;
-    if (data.bytes) return size(ns);
-    if (data.faults) return counted(ns, 'fault');
+    return data.bytes ? size(ns) : data.faults ? counted(ns, 'fault') : duration(ns);
+}
+
+/// A time as every report of Fathom writes it.
+function duration(ns) {
     if (ns < 1000) return `${Math.round(ns)} ns`;
     let scale = 1000;
     for (const unit of ['us', 'ms', 's']) {
