@@ -27,12 +27,26 @@ let runtimeFlags = [
 #endif
 
 // What pages are made of, by folder of Sources/TracePage, whose Swift files join them.
-let flamePage =
-    ["flame.html", "flame.css", "picture.js"]
-    + [
-        "data", "words", "graph", "sums", "search", "colours", "labels", "painter", "states", "bands", "view",
-        "waiting", "legend", "ruler", "tip", "address", "table", "sandwich", "panel", "pointer", "keys", "page",
-    ].map { "\($0).js" }
+let pages: [(folder: String, files: String)] = [
+    ("Shared", "common.css"),
+    (
+        "Flame",
+        """
+        flame.html flame.css picture.js data.js words.js graph.js sums.js search.js colours.js labels.js painter.js states.js \
+        bands.js view.js waiting.js legend.js ruler.js tip.js address.js table.js sandwich.js panel.js pointer.js keys.js \
+        page.js
+        """
+    ),
+    ("Startup", "startup.css"),
+    (
+        "View",
+        """
+        view.html view.css source.js book.js selection.js fuzzy.js lanes.js paint.js timeline.js heads.js overlay.js calls.js \
+        gestures.js overview.js panes.js grid.js flamepane.js functions.js tree.js durations.js waitspane.js infopane.js \
+        commands.js prompt.js growing.js start.js
+        """
+    ),
+]
 
 let package = Package(
     name: "fathom",
@@ -124,7 +138,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "TracePage", dependencies: ["TraceText"],
-            resources: flamePage.map { .embedInCode("Flame/\($0)") } + [.embedInCode("Startup/startup.css")],
+            resources: pages.flatMap { page in
+                page.files.split(separator: " ").map { .embedInCode("\(page.folder)/\($0)") }
+            },
             swiftSettings: strict),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(

@@ -2,7 +2,7 @@ internal import TraceText
 
 /// The parts of a flame graph's page that are the same in every one.
 public enum FlamePage {
-    public static let style = PackageResources.flame_css
+    public static let style: [UInt8] = PackageResources.common_css + PackageResources.flame_css
     public static let body = PackageResources.flame_html
 
     /// The modules of the page's script, in the order in which they use each other.
