@@ -26,15 +26,27 @@ let runtimeFlags = [
     let generalRegisters: [String] = []
 #endif
 
-// What a flame graph's page is made of; Sources/TraceReports/Flame/FlamePage.swift joins the script's modules.
-let flamePage =
-    ["flame.html", "flame.css", "picture.js"]
-    + [
-        "data", "words", "graph", "sums", "search", "colours", "labels", "painter", "states", "bands", "view",
-        "waiting", "ruler", "tip", "address", "table", "sandwich", "panel", "pointer", "keys", "page",
-    ].map { "\($0).js" }
-
-let startupPage = ["startup.css"]
+// What pages are made of, by folder of Sources/TracePage, whose Swift files join them.
+let pages: [(folder: String, files: String)] = [
+    ("Shared", "common.css"),
+    (
+        "Flame",
+        """
+        flame.html flame.css picture.js data.js words.js graph.js sums.js search.js colours.js labels.js painter.js states.js \
+        bands.js view.js waiting.js legend.js ruler.js tip.js address.js table.js sandwich.js panel.js pointer.js keys.js \
+        page.js
+        """
+    ),
+    ("Startup", "startup.css"),
+    (
+        "View",
+        """
+        view.html view.css source.js book.js selection.js fuzzy.js lanes.js paint.js timeline.js heads.js overlay.js calls.js \
+        gestures.js overview.js panes.js grid.js flamepane.js functions.js tree.js durations.js waitspane.js infopane.js \
+        commands.js prompt.js growing.js start.js
+        """
+    ),
+]
 
 let package = Package(
     name: "fathom",
@@ -120,10 +132,15 @@ let package = Package(
         .target(
             name: "TraceReports",
             dependencies: [
-                "TraceFile", "TraceAnalysis", "TraceFindings", "TraceStatistics", "TraceHistory", "TraceText",
+                "TraceFile", "TraceAnalysis", "TraceFindings", "TraceStatistics", "TraceHistory", "TracePage",
+                "TraceText",
             ],
-            resources: flamePage.map { .embedInCode("Flame/FlamePage/\($0)") }
-                + startupPage.map { .embedInCode("Startup/StartupPage/\($0)") },
+            swiftSettings: strict),
+        .target(
+            name: "TracePage", dependencies: ["TraceText"],
+            resources: pages.flatMap { page in
+                page.files.split(separator: " ").map { .embedInCode("\(page.folder)/\($0)") }
+            },
             swiftSettings: strict),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
@@ -258,9 +275,10 @@ let package = Package(
             name: "TraceSystemTests", dependencies: ["TraceSystem", "TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceTextTests", dependencies: ["TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "TraceReportsTests", dependencies: ["TraceReports", "TraceFindings", "TestSupport"],
+            name: "TraceReportsTests", dependencies: ["TraceReports", "TraceFindings", "TracePage", "TestSupport"],
             exclude: ["Golden"],
             swiftSettings: strict),
+        .testTarget(name: "TracePageTests", dependencies: ["TracePage"], swiftSettings: strict),
         .testTarget(
             name: "TraceScreenTests", dependencies: ["TraceScreen", "TraceAnalysis", "TraceText", "TestSupport"],
             swiftSettings: strict),

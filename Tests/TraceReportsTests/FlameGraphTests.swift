@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import TraceAnalysis
 import TraceFile
+import TracePage
 import TraceText
 
 @testable import TraceFindings

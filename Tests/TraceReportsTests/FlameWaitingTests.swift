@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import TraceAnalysis
+import TracePage
 import TraceText
 
 @testable import TraceReports

@@ -1,5 +1,6 @@
 internal import TraceAnalysis
 public import TraceFindings
+internal import TracePage
 internal import TraceStatistics
 internal import TraceText
 

@@ -1,4 +1,5 @@
 internal import TraceAnalysis
+internal import TracePage
 public import TraceText
 
 extension FlameGraph {
@@ -13,7 +14,7 @@ extension FlameGraph {
         writer.write("</title>\n<style>" as StaticString)
         writer.write(FlamePage.style)
         writer.write("</style>\n</head>\n<body>\n" as StaticString)
-        writer.write(PackageResources.flame_html)
+        writer.write(FlamePage.body)
         writer.write("<script type=\"application/json\" id=\"data\">\n" as StaticString)
         writeData(to: JSONWriter(writer, isEmbedded: true))
         writer.write("\n</script>\n<script>" as StaticString)
@@ -65,8 +66,9 @@ extension FlameGraph {
             }
             json.line().field("ownTimeSteps", ownTimeSteps)
             json.line().object("palette") {
-                json.object("light") { writePalette(isDark: false, json) }
-                json.line().object("dark") { writePalette(isDark: true, json) }
+                let groupCount = groups.values.map(\.names.count).max() ?? 0
+                json.object("light") { FlamePalette.write(isDark: false, groups: groupCount, to: json) }
+                json.line().object("dark") { FlamePalette.write(isDark: true, groups: groupCount, to: json) }
             }
             if let timeline { write(timeline, json) }
             json.line().array("frames", frames) { frame in
@@ -82,26 +84,6 @@ extension FlameGraph {
             writeWaits(json)
             if isDifferential { writeChanges(json) }
         }
-    }
-
-    /// Every colour with that of its border.
-    private func writePalette(isDark: Bool, _ json: JSONWriter) {
-        func pair(_ colour: FlameColour) -> [String] { [colour.css, colour.edge.css] }
-        let groupCount = min(groups.values.map(\.names.count).max() ?? 0, FlamePalette.groupCount)
-        json.array("groups", 0..<groupCount) { group in
-            json.array(0..<FlamePalette.shadeCount) { shade in
-                json.value(pair(FlamePalette.colour(group: group, shade: shade, isDark: isDark)))
-            }
-        }
-        let steps = FlamePalette.stepCount
-        json.array("self", 0...steps) { json.value(pair(FlamePalette.colour(ownTime: $0, isDark: isDark))) }
-        json.array("change", -steps...steps) { json.value(pair(FlamePalette.colour(change: $0, isDark: isDark))) }
-        let waiting = FlamePalette.waiting(isDark: isDark)
-        json.field("waiting", [waiting.ground.css, waiting.lines.css])
-        json.field("plain", pair(FlamePalette.plain(isDark: isDark)))
-        json.field("matched", pair(FlamePalette.matched(isDark: isDark)))
-        json.field("counter", FlamePalette.counter(isDark: isDark).css)
-        json.field("ink", FlamePalette.ink(isDark: isDark).css)
     }
 
     private func write(_ timeline: FlameTimeline, _ json: JSONWriter) {
@@ -146,22 +128,6 @@ extension FlameGraph {
                 }
             }
             if !texts.isEmpty { json.field("texts", texts) }
-        }
-    }
-}
-
-extension ByteWriter {
-    /// Writes `text`, and escapes what means something in HTML and SVG.
-    func write(markup text: String) {
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "&"): write("&amp;" as StaticString)
-            case UInt8(ascii: "<"): write("&lt;" as StaticString)
-            case UInt8(ascii: ">"): write("&gt;" as StaticString)
-            case UInt8(ascii: "\""): write("&quot;" as StaticString)
-            case 0..<0x20: write(byte: UInt8(ascii: " "))
-            default: write(byte: byte)
-            }
         }
     }
 }

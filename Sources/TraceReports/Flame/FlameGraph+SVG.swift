@@ -1,4 +1,5 @@
 internal import TraceAnalysis
+internal import TracePage
 public import TraceText
 
 extension FlameGraph {
@@ -18,7 +19,7 @@ extension FlameGraph {
         writer.write("<script type=\"text/html\" id=\"page\"><![CDATA[" as StaticString)
         graph.writeHTML(to: writer)
         writer.write("]]></script>\n<script><![CDATA[\n" as StaticString)
-        writer.write(PackageResources.picture_js)
+        writer.write(FlamePage.opener)
         writer.write("]]></script>\n</svg>\n" as StaticString)
     }
 

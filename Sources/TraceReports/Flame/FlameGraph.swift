@@ -1,5 +1,6 @@
 public import TraceAnalysis
 internal import TraceFile
+internal import TracePage
 
 /// A flame graph (B. Gregg, The Flame Graph, CACM 59(6), 2016), whose frames are call paths, as wide as their total
 /// time; or a flame chart, whose frames are calls, each where it was in time.

@@ -1,19 +1,20 @@
 internal import TraceAnalysis
 internal import TraceFile
 internal import TraceFindings
+internal import TracePage
 internal import TraceText
 
 extension StartupReport {
     /// Writes a page that needs nothing but itself. Its content security policy lets it load nothing, and it has no script.
     func writeHTML(to writer: ByteWriter) {
-        let startup = shown.startup, style = PackageResources.startup_css
+        let startup = shown.startup
         writer.write("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" as StaticString)
-        let policy = "default-src 'none'; style-src '\(SHA256.source(of: style))'; base-uri 'none'"
+        let policy = "default-src 'none'; style-src '\(StartupPage.styleSum)'; base-uri 'none'"
         writer.write("<meta http-equiv=\"Content-Security-Policy\" content=\"\(policy)\">\n")
         writer.write("<meta name=\"viewport\" content=\"width=device-width\">\n<title>" as StaticString)
         writer.write(markup: "start of \(options.title)")
         writer.write("</title>\n<style>" as StaticString)
-        writer.write(style)
+        writer.write(StartupPage.style)
         writer.write("</style>\n</head>\n<body>\n<h1>Start of " as StaticString)
         writer.write(markup: options.title)
         writer.write("</h1>\n" as StaticString)

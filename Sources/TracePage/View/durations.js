@@ -1,0 +1,111 @@
+// How long the calls of the selected function took: a histogram, the calls of a bar, and what the slowest do longer than typical ones.
+addPane({
+    key: 'durations', title: 'Durations', hint: 'How long the calls of a function take, and why the slowest are slow',
+    isFor: () => session.content === 'calls', of: () => selection.name,
+    make(place) {
+        place.classList.add('columns');
+        const [left, right] = [make('div'), make('div')];
+        this.title = make('h2');
+        this.bars = make('div', undefined, 'bars');
+        this.bars.setAttribute('role', 'group');
+        this.bars.setAttribute('aria-label', 'Calls by how long they took: a bar lists them');
+        this.ranks = make('p', undefined, 'dim');
+        this.caption = make('h3');
+        this.list = make('div', undefined, 'list');
+        this.ofCalls = { key: 'durations-calls', place: this.list, note: make('div', undefined, 'note') };
+        this.list.append(make('div', undefined, 'progress'), this.ofCalls.note);
+        left.append(this.title, this.bars, this.ranks, this.caption, this.list);
+        place.append(left, right);
+        this.calls = new Grid(this.list, {
+            label: 'Calls, the slowest first', sort: null, isFixed: true, isChosen: row => selection.call?.begin === row.begin,
+            columns: [
+                { key: 'total', title: 'Total', width: 88, value: row => row.total, text: row => duration(row.total) },
+                { key: 'at', title: 'At', width: 96, isText: true, value: row => row.begin, text: row => duration(row.begin) },
+                { key: 'where', title: 'Thread and arguments', isText: true, value: row => row.label, text: row => [row.label, row.arguments].filter(each => each).join(' · ') },
+            ],
+            choose: row => this.select(row), open: row => zoomToCall(row),
+        });
+        this.slow = make('h3');
+        right.append(this.slow);
+        this.paths = new Grid(right, {
+            label: 'What the slowest calls do longer', sort: 'difference', isChosen: row => row.path.at(-1) === selection.name,
+            columns: [
+                { key: 'difference', title: 'Longer by', width: 92, bar: true, hint: 'own time a call, slowest less typical', value: row => row.difference_ns, text: row => signedDuration(row.difference_ns) },
+                { key: 'slow', title: 'Slowest', width: 88, hint: 'own time a call', value: row => row.slow_ns, text: row => duration(row.slow_ns) },
+                { key: 'typical', title: 'Typical', width: 88, hint: 'own time a call', value: row => row.typical_ns, text: row => duration(row.typical_ns) },
+                { key: 'path', title: 'Path', isText: true, value: row => row.path.join(), text: row => row.path.length > 1 ? row.path.slice(1).join(' › ') : row.path[0], tell: row => row.path.join(' › ') },
+            ],
+            choose: row => choose({ name: row.path.at(-1), call: null }, true),
+        });
+    },
+    async show() {
+        const { name } = selection;
+        this.title.textContent = name ?? 'Select a function: on the timeline, in the flame graph or in the table.';
+        if (!name) return;
+        const answer = await ask(this, 'tail', [exactly(name), ...commonOptions()]);
+        if (selection.name !== name) return;
+        for (const each of [this.bars, this.ranks, this.paths.box, this.slow]) each.hidden = !answer;
+        if (answer) this.draw(answer);
+        await this.listCalls(null);
+    },
+    draw(answer) {
+        const { histogram, percentiles, slow, typical } = answer, most = Math.max(...histogram.map(each => each.calls), 1);
+        this.bars.replaceChildren(...histogram.map(each => {
+            const bar = make('button'), fill = make('i'), text = `${duration(each.from_ns)} – ${duration(each.to_ns)}: ${counted(each.calls, 'call')}`;
+            fill.style.height = `${each.calls ? Math.max(100 * each.calls / most, 2) : 0}%`;
+            bar.append(make('span', each.calls ? number(each.calls) : ''), fill, make('small', duration(each.from_ns).replace(/\.0+ /, ' ')));
+            bar.title = text;
+            bar.setAttribute('aria-label', text);
+            bar.disabled = each.calls === 0;
+            bar.onclick = () => {
+                for (const other of this.bars.children) other.setAttribute('aria-pressed', other === bar);
+                this.listCalls(each);
+            };
+            return bar;
+        }));
+        const rank = percent => percentiles.find(each => each.percent === percent)?.duration_ns;
+        this.ranks.textContent = [['p50', 50], ['p90', 90], ['p99', 99], ['longest', 100]].filter(([, each]) => rank(each) !== undefined)
+            .map(([word, each]) => `${word} ${duration(rank(each))}`).join(' · ');
+        this.slow.textContent = `The ${counted(slow.calls, 'slowest call').replace(/^1 /, '')} (from ${duration(slow.from_ns)}) beside ${counted(typical.calls, 'typical one')} (mean ${duration(typical.mean_ns)})`;
+        this.paths.show(answer.paths);
+    },
+    /// Lists the longest calls of a bar, or of all, and shows them on the timeline.
+    async listCalls(bar) {
+        const { name } = selection;
+        // Of a bar in the middle, more of the longest are asked for, as longer ones are among them.
+        const limit = bar ? '2000' : '100';
+        const options = ['--watch', exactly(name), '--relative-depth', '0', '--sort', 'time', '--limit', limit, ...commonOptions()];
+        const answer = await ask(this.ofCalls, 'tree', bar ? ['-t', `${Math.floor(bar.from_ns)}ns`, ...options] : options);
+        if (!answer || selection.name !== name) return;
+        const found = [];
+        const walk = (call, depth, track) => {
+            if (call.watched && call.total_ns !== undefined) found.push({ track, row: depth, begin: call.start_ns, end: call.start_ns + call.total_ns, total: call.total_ns, arguments: call.arguments, label: track < 0 ? '' : session.tracks[track].label });
+            for (const each of call.children ?? []) walk(each, depth + 1, track);
+        };
+        for (const process of answer.processes) {
+            for (const thread of process.threads) {
+                const track = session.tracks.findIndex(each => each.tid === thread.tid && session.processes[each.process].pid === process.pid);
+                for (const root of thread.roots) walk(root, 0, track);
+            }
+        }
+        const inBar = found.filter(each => !bar || each.total >= bar.from_ns && each.total < bar.to_ns).sort((a, b) => b.total - a.total);
+        this.caption.textContent = bar ? `${counted(inBar.length, 'call')} of ${duration(bar.from_ns)} to ${duration(bar.to_ns)}, the slowest first` : 'The slowest calls';
+        this.calls.show(inBar);
+        timeline.found = bar ? inBar : null;
+        redraw();
+    },
+    select(row) {
+        if (row.track < 0) return;
+        const { track, row: depth, begin, end } = row;
+        choose({ call: { track, row: depth, begin, end } }, true);
+        revealCall(selection.call);
+        if (end < selection.from || begin > selection.to || end - begin < 8 * nsPerPx()) glideTo(...[begin - (end - begin) * 2, end + (end - begin) * 2]);
+        this.calls.draw();
+    },
+    whenShown() { this.calls.draw(); this.paths.draw(); },
+});
+
+const signedDuration = ns => ns < 0 ? `−${duration(-ns)}` : `+${duration(ns)}`;
+
+/// A name as options take it: nothing in it stands for other letters.
+const exactly = name => /[*?[\]\\/]/.test(name) ? `/^${name.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}$/` : name;

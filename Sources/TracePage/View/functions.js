@@ -1,0 +1,65 @@
+// The functions of the stretch, with what their calls add up to.
+addPane({
+    key: 'functions', title: 'Functions', hint: 'What the calls of each function add up to', has: '',
+    make(place) {
+        const bar = make('div', undefined, 'bar'), filter = make('input'), scope = make('span', undefined, 'scope');
+        filter.type = 'search';
+        filter.placeholder = 'Filter: name or /regex/i';
+        filter.setAttribute('aria-label', 'Filter functions');
+        filter.autocomplete = 'off';
+        filter.spellcheck = false;
+        scope.setAttribute('role', 'status');
+        bar.append(filter, scope);
+        place.append(bar);
+        Object.assign(this, { filter, scope });
+        filter.addEventListener('input', () => {
+            filter.classList.toggle('none', !this.grid?.filterBy(filter.value, row => row.name));
+            this.tell();
+        });
+    },
+    async show() {
+        const answer = await ask(this, 'report', commonOptions());
+        if (!answer) return;
+        this.rows = (answer.functions ?? answer.rows ?? []).map(row => ({ ...row, waiting_ns: (row.blocked_ns ?? 0) + (row.runnable_ns ?? 0) + (row.suspended_ns ?? 0) }));
+        this.build();
+        this.grid.show(this.rows);
+        this.tell();
+    },
+    /// Columns are those that the answer has numbers for.
+    build() {
+        const has = key => this.rows.some(row => row[key] !== null && row[key] !== undefined), known = ['total_ns', 'p50_ns', 'blocked_ns', 'calls'].filter(has).join();
+        if (this.grid && this.has === known) return;
+        this.grid?.box.remove();
+        this.has = known;
+        const told = (key, title, hint, bar = false) => ({
+            key, title, hint, bar, width: 88, value: row => row[key] ?? -1, text: row => row[key] === null || row[key] === undefined ? '' : duration(row[key]),
+        });
+        const columns = [
+            { key: 'name', title: 'Function', isText: true, value: row => row.name, text: row => this.label(row), tell: row => row.name },
+            { key: 'calls', title: session.content === 'samples' ? 'Samples' : 'Calls', width: 88, value: row => row.calls, text: row => number(row.calls) },
+        ];
+        if (has('total_ns')) columns.push(told('total_ns', 'Total', 'with what it called', true), told('self_ns', 'Self', 'without what it called', true));
+        if (has('blocked_ns') || this.rows.some(row => row.waiting_ns > 0)) {
+            columns.push(told('waiting_ns', 'Waiting', 'of total: blocked, wanting a CPU, or suspended', true));
+        }
+        if (has('p50_ns')) columns.push(told('p50_ns', 'p50', 'half of the calls took at most this'), told('p99_ns', 'p99', '99 % of the calls took at most this'));
+        columns.push({
+            key: 'place', title: 'Place', isText: true, width: 170, value: row => row.file ?? '',
+            text: row => row.file ? `${lastPart(row.file)}:${row.line}` : '', tell: row => row.file ? `${row.file}:${row.line}` : row.module ?? '',
+        });
+        this.grid = new Grid(this.body, {
+            label: 'Functions', columns, sort: has('self_ns') ? 'self_ns' : 'calls', isChosen: row => row.name === selection.name,
+            choose: row => choose({ name: row.name, call: null }, true),
+            open: row => { choose({ name: row.name, call: null }, true); if (paneOf('durations')) showPane('durations', true); },
+        });
+        if (this.filter.value) this.grid.filterBy(this.filter.value, row => row.name);
+    },
+    label(row) {
+        const node = make('span'), mark = make('i', undefined, 'tint');
+        mark.style.background = (book.ids.has(row.name) ? tints.pair(book.ids.get(row.name)) : tints.pairNamed(row.name, row.module ?? 'no module', row.file))[0];
+        node.append(mark, row.name);
+        return node;
+    },
+    tell() { if (this.grid) this.scope.textContent = counted(this.grid.shown.length, 'function'); },
+    whenShown() { this.grid?.draw(); },
+});

@@ -1,0 +1,83 @@
+// Where answers come from: `fathom view`, which is asked over the loopback, or what is frozen in the page. Only this knows which.
+
+/// What could not be answered, as a sentence to show.
+class Refusal extends Error {}
+
+const live = {
+    async get(path, parameters, signal) {
+        const query = new URLSearchParams();
+        for (const [key, value] of Object.entries(parameters)) for (const each of [value].flat()) query.append(key, each);
+        let answer;
+        try {
+            answer = await fetch(query.size ? `${path}?${query}` : path, { signal });
+        } catch (problem) {
+            throw problem.name === 'AbortError' ? problem : new Refusal('fathom view has ended: start it again, and open what it shows');
+        }
+        if (answer.ok) return answer;
+        const body = await answer.json().catch(() => ({}));
+        throw Object.assign(new Refusal(body.error ?? `the answer was ${answer.status}`), { said: body.said ?? [] });
+    },
+    async json(path, parameters = {}, signal) { return (await this.get(path, parameters, signal)).json(); },
+    session() { return this.json('session'); },
+    names(from) { return this.json('names', { from }); },
+    call(track, row, at) { return this.json('call', { track, row, at }); },
+    async picture({ from, to, width, tracks, rows }, signal) {
+        const asked = { from, to, width, tracks: tracks.join(), rows: rows.join('-') };
+        return readPicture(await (await this.get('picture', asked, signal)).arrayBuffer(), width, rows[0]);
+    },
+    ask(command, options, pane, signal) { return this.json(`ask/${command}`, { o: options, pane }, signal); },
+};
+
+/// Answers from an object {session, names, picture, answers} in the page. `picture` is one of all tracks over the whole time:
+/// {width, rows, data}, the last in base 64; `answers` has what each command answered, by its name and options.
+const frozen = content => ({
+    async session() { return content.session; },
+    async names(from) {
+        const { names, modules, files, lines } = content.names;
+        return { from, names: names.slice(from), modules: modules.slice(from), files: files.slice(from), lines: lines.slice(from) };
+    },
+    async call() { throw new Refusal('a saved page does not tell of single calls'); },
+    async picture() {
+        if (!content.picture) throw new Refusal('this page was saved without calls');
+        const { data, width, rows } = content.picture;
+        return readPicture(Uint8Array.from(atob(data), each => each.charCodeAt(0)).buffer, width, rows[0]);
+    },
+    async ask(command, options) {
+        const answer = content.answers[[command, ...options].join(' ')];
+        if (!answer) throw new Refusal('a saved page answers for the whole time and without filters; fathom view answers for any');
+        return answer;
+    },
+});
+
+const source = element('frozen') ? frozen(JSON.parse(element('frozen').textContent)) : live;
+
+/// Typed arrays on a picture's bytes; see the route `picture` in TraceServe.
+///
+/// - `firstRow`: the first row that was asked for.
+function readPicture(buffer, width, firstRow) {
+    const [magic, version, count, known] = new Uint32Array(buffer, 0, 4), [from, to] = new Float64Array(buffer, 16, 2);
+    if (magic !== 0x50544146 || version !== 1) throw new Refusal('this page is of another version of Fathom than what serves it');
+    const tracks = new Map();
+    let at = 32;
+    const take = (Type, n) => { // what is next
+        const part = new Type(buffer, at, n);
+        at += part.byteLength;
+        return part;
+    };
+    const align = () => { at = at + 7 & ~7; };
+    for (let i = 0; i < count; i++) {
+        const [track, n, rows, flags] = take(Uint32Array, 4), first = take(Uint32Array, rows + 1);
+        align();
+        const part = { track, from, to, width, firstRow, rows, isCoarse: (flags & 1) !== 0, first };
+        part.begin = take(Float64Array, n);
+        for (const [key, Type] of [['length', Float32Array], ['busy', Float32Array], ['fn', Uint32Array], ['calls', Uint32Array]]) {
+            part[key] = take(Type, n);
+        }
+        align();
+        part.blocked = take(Uint8Array, width);
+        part.wanting = take(Uint8Array, width);
+        align();
+        tracks.set(track, part);
+    }
+    return { from, to, known, tracks };
+}

@@ -1,0 +1,111 @@
+// The beginning of the viewer, and what follows the selection.
+function chooseTints() {
+    if (!tints.by && book.names.length) tints.choose();
+    if (selection.by && Object.hasOwn(tints.of, selection.by)) tints.by = selection.by;
+    element('colour').value = tints.by;
+    if (graph) { main.request(); legend(); }
+}
+
+function summaryOfSession() {
+    const { tracks, processes } = session, calls = tracks.reduce((sum, each) => sum + each.calls, 0), tasks = tracks.filter(each => each.kind === 'task').length;
+    const parts = [duration(session.end - session.begin)];
+    if (processes.length > 1) parts.push(counted(processes.length, 'process').replace('processs', 'processes'));
+    if (tracks.length - tasks > 0) parts.push(counted(tracks.length - tasks, 'thread'));
+    if (tasks) parts.push(counted(tasks, 'task'));
+    parts.push(counted(calls, session.content === 'samples' ? 'sample' : 'call'));
+    return parts.join(' · ');
+}
+
+function followSelection(changed) {
+    const has = (...keys) => keys.some(key => changed.has(key));
+    if (has('folds', 'hidden', 'pinned', 'order', 'sort')) { element('lane-sort').value = selection.sort; layOut(); }
+    if (has('by')) { chooseTints(); for (const pane of panes.all) pane.grid?.draw(); }
+    if (has('search')) { element('search').value = selection.search; if (graph) search(); redraw(true); }
+    if (has('call', 'name')) followCall();
+    if (has('pane') && selection.pane && panes.shown?.key !== selection.pane) showPane(selection.pane);
+    redraw(has('by', 'search'));
+    if (has('from', 'to', 'range', 'marks') && theStage()) drawOverview();
+    if (has('from', 'to', 'range', 'filters', 'name', 'call')) followWithPanes();
+}
+
+/// Brings the panes to the selected function and call.
+function followCall() {
+    tellCall();
+    for (const pane of panes.all) pane.grid?.draw();
+    if (!graph || isFollowing || selection.name === null || names[fn[selected]] === selection.name && !selection.call?.path) return;
+    const best = widestOf(selection.name, zoomed);
+    if (best === undefined) return;
+    isFollowing = true;
+    select(best);
+    isFollowing = false;
+    drawSandwich();
+}
+
+/// Draws all anew, in another theme.
+function redrawAll() {
+    if (!session) return;
+    theme = themeNow();
+    redraw(true);
+    if (theStage()) drawOverview();
+    if (graph) { main.draw(); legend(); drawSandwich(); }
+    for (const pane of panes.all) pane.grid?.draw();
+}
+
+async function beginViewing() {
+    try {
+        session = await source.session();
+    } catch (problem) {
+        return tellTrouble(problem);
+    }
+    document.title = `${session.session} · fathom`;
+    element('title').textContent = session.session;
+    element('title').title = session.command.join(' ');
+    element('sum').textContent = summaryOfSession();
+    Object.assign(selection, selectionAt(location.hash));
+    makeLanes();
+    document.documentElement.classList.toggle('without-calls', !theStage());
+    element('empty').hidden = session.tracks.length > 0;
+    for (const [key, text] of Object.entries(tints.of)) {
+        const choice = make('option', text);
+        choice.value = key;
+        element('colour').append(choice);
+    }
+    element('search').value = selection.search;
+    element('lane-sort').value = selection.sort;
+    selectionListeners.push(followSelection);
+    book.whenGrown = () => { chooseTints(); redraw(true); };
+    makeTabs();
+    listenToSplitter();
+    listenToGraph();
+    listenToKeys();
+    listenToPrompt();
+    fillHelp();
+    if (theStage()) {
+        listenToStage();
+        listenToOverview();
+        layOut();
+        loadOverview();
+        drawOverview();
+    }
+    showPane(selection.pane ?? panes.all[0].key);
+    tellScope();
+    if (selection.call || selection.name) tellCall();
+    stage.focus({ preventScroll: true });
+    if (theStage()) setTimeout(describeStage, 1000);
+    if (session.isRecording) setTimeout(followRecording, growthPause);
+}
+
+element('colour').addEventListener('change', event => choose({ by: event.target.value }, true));
+element('search').addEventListener('input', event => choose({ search: event.target.value }));
+element('search').addEventListener('keydown', event => {
+    if (event.key === 'Enter' && graph) { event.preventDefault(); next(event.shiftKey ? -1 : 1); }
+});
+element('lane-sort').addEventListener('change', event => choose({ sort: event.target.value }, true));
+element('lane-filter').addEventListener('input', event => { lanes.filter = event.target.value; layOut(); });
+element('command').addEventListener('click', openPrompt);
+element('keys').addEventListener('click', () => element('help').showModal());
+element('close').addEventListener('click', () => element('help').close());
+new ResizeObserver(() => { if (session && theStage()) { layOut(); loadOverview(); drawOverview(); } }).observe(element('lanes'));
+dark.addEventListener('change', redrawAll);
+addEventListener('popstate', followAddress);
+beginViewing();

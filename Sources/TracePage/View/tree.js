@@ -1,0 +1,77 @@
+// Single calls in the order in which they nest: the longest of the stretch, each where it is called.
+const treeLimit = 200; // calls
+
+addPane({
+    key: 'tree', title: 'Tree', hint: 'The longest calls, each below its caller', isFor: () => session.content === 'calls', open: new Map(),
+    make() {
+        this.grid = new Grid(this.body, {
+            label: 'Calls', sort: null, isFixed: true, isChosen: row => row.isChosen(),
+            columns: [
+                { key: 'name', title: 'Call', isText: true, value: row => row.at, text: row => this.label(row), tell: row => row.call.name ?? row.title },
+                { key: 'total', title: 'Total', width: 88, bar: true, value: row => row.call.total_ns ?? 0, text: row => row.call.total_ns === undefined ? '' : duration(row.call.total_ns) },
+                { key: 'self', title: 'Self', width: 88, value: row => row.call.self_ns ?? 0, text: row => row.call.self_ns === undefined ? '' : duration(row.call.self_ns) },
+                { key: 'calls', title: 'Calls', width: 70, value: row => row.call.calls ?? 0, text: row => row.call.calls === undefined ? '' : number(row.call.calls) },
+                { key: 'start', title: 'At', width: 88, value: row => row.call.start_ns ?? 0, text: row => row.call.start_ns === undefined ? '' : duration(row.call.start_ns) },
+            ],
+            choose: row => this.select(row), open: row => { if (row.call.total_ns) zoomToCall({ begin: row.call.start_ns, end: row.call.start_ns + row.call.total_ns }); },
+        });
+        this.grid.body.addEventListener('keydown', event => {
+            const row = this.grid.shown[event.target.closest('tr')?.dataset.at];
+            if (!row || !['ArrowLeft', 'ArrowRight'].includes(event.key)) return;
+            event.preventDefault();
+            event.stopPropagation();
+            if (row.below > 0 && row.isOpen !== (event.key === 'ArrowRight')) this.toggle(row);
+        }, true);
+    },
+    async show() {
+        const answer = await ask(this, 'tree', ['--sort', 'time', '--limit', String(treeLimit), ...commonOptions()]);
+        if (!answer) return;
+        this.answer = answer;
+        this.list();
+    },
+    /// The rows of what is open.
+    list() {
+        const rows = [];
+        const add = (call, depth, track, key) => {
+            const below = (call.children ?? []).filter(each => each.name !== undefined), isOpen = this.open.get(key) ?? depth < 3;
+            rows.push({
+                call, depth, track, key, below: below.length, isOpen, at: rows.length,
+                isChosen: () => selection.call?.track === track && selection.call?.row === depth && Math.abs(selection.call.begin - call.start_ns) < 1,
+            });
+            if (isOpen) below.forEach((each, at) => add(each, depth + 1, track, `${key}.${at}`));
+        };
+        for (const process of this.answer.processes) {
+            for (const thread of process.threads) {
+                if (thread.roots.length === 0) continue;
+                const track = session.tracks.findIndex(each => each.tid === thread.tid && session.processes[each.process].pid === process.pid);
+                rows.push({ title: `${thread.name} ${thread.tid ?? ''}`, call: {}, depth: 0, below: 0, at: rows.length, isChosen: () => false });
+                thread.roots.forEach((each, at) => add(each, 0, track, `${process.pid}.${thread.tid}.${at}`));
+            }
+        }
+        this.grid.show(rows);
+    },
+    toggle(row) {
+        this.open.set(row.key, !row.isOpen);
+        this.list();
+    },
+    label(row) {
+        const node = make('span', undefined, 'branch'), button = make('button', undefined, 'twist');
+        if (row.title) { node.append(make('b', row.title)); return node; }
+        node.style.paddingLeft = `${Math.min(row.depth, 40) * 14}px`;
+        button.tabIndex = -1;
+        button.setAttribute('aria-label', row.isOpen ? 'Fold' : 'Open');
+        button.setAttribute('aria-expanded', row.isOpen);
+        button.style.visibility = row.below ? '' : 'hidden';
+        button.onclick = () => this.toggle(row);
+        node.append(button, row.call.name, make('small', row.call.arguments ? ` ${row.call.arguments}` : ''));
+        return node;
+    },
+    select({ call, depth, track }) {
+        if (!call.name || track < 0) return;
+        const chosen = { track, row: depth, begin: call.start_ns, end: call.start_ns + call.total_ns };
+        choose({ call: call.calls > 1 ? null : chosen, name: call.name }, true);
+        revealCall(chosen);
+        if (chosen.end < selection.from || chosen.begin > selection.to) glideTo(...aroundCall(chosen.begin, chosen.end));
+    },
+    whenShown() { this.grid.draw(); },
+});

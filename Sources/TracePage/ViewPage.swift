@@ -1,0 +1,63 @@
+public import TraceText
+
+/// The page of `fathom view`, which asks a server for all that it shows, or has it inside.
+public enum ViewPage {
+    static let style: [UInt8] = PackageResources.common_css + PackageResources.view_css
+
+    /// The modules of the page's script, in the order in which they use each other: first those of the flame graph.
+    static let script: [UInt8] = [
+        PackageResources.data_js, PackageResources.words_js, PackageResources.graph_js, PackageResources.sums_js,
+        PackageResources.search_js, PackageResources.colours_js, PackageResources.labels_js,
+        PackageResources.painter_js, PackageResources.states_js, PackageResources.bands_js, PackageResources.view_js,
+        PackageResources.waiting_js, PackageResources.legend_js, PackageResources.tip_js,
+        PackageResources.sandwich_js, PackageResources.pointer_js,
+        PackageResources.source_js, PackageResources.book_js, PackageResources.selection_js,
+        PackageResources.fuzzy_js, PackageResources.lanes_js, PackageResources.paint_js,
+        PackageResources.timeline_js, PackageResources.heads_js, PackageResources.overlay_js,
+        PackageResources.calls_js, PackageResources.gestures_js, PackageResources.overview_js,
+        PackageResources.panes_js, PackageResources.grid_js, PackageResources.flamepane_js,
+        PackageResources.functions_js, PackageResources.tree_js, PackageResources.durations_js,
+        PackageResources.waitspane_js, PackageResources.infopane_js, PackageResources.commands_js,
+        PackageResources.prompt_js, PackageResources.growing_js, PackageResources.start_js,
+    ].flatMap(\.self)
+
+    /// What a page that is served says of what it may do (https://www.w3.org/TR/CSP3): it loads nothing, runs no script but its
+    /// own, and asks nobody but the server that it came from. To be sent as the header `Content-Security-Policy`.
+    public static let policy =
+        "default-src 'none'; script-src '\(SHA256.source(of: script))'; style-src '\(SHA256.source(of: style))'; "
+        + "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+    /// Writes the page.
+    ///
+    /// - Parameter content: writes the data of a page that needs no server, as `source.js` reads it.
+    public static func write(title: String, to writer: ByteWriter, content: ((ByteWriter) -> Void)? = nil) {
+        writer.write("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" as StaticString)
+        if content != nil {
+            let policy = "default-src 'none'; script-src '\(SHA256.source(of: script))'; "
+            writer.write("<meta http-equiv=\"Content-Security-Policy\" content=\"\(policy)")
+            writer.write("style-src '\(SHA256.source(of: style))'; base-uri 'none'\">\n")
+        }
+        writer.write("<meta name=\"viewport\" content=\"width=device-width\">\n<title>" as StaticString)
+        writer.write(markup: title)
+        writer.write("</title>\n<style>" as StaticString)
+        writer.write(style)
+        writer.write("</style>\n</head>\n<body>\n" as StaticString)
+        writer.write(PackageResources.view_html)
+        writer.write("<script type=\"application/json\" id=\"palette\">\n" as StaticString)
+        let json = JSONWriter(writer, isEmbedded: true)
+        json.object {
+            let count = FlamePalette.groupCount
+            json.object("light") { FlamePalette.write(isDark: false, groups: count, to: json) }
+            json.object("dark") { FlamePalette.write(isDark: true, groups: count, to: json) }
+        }
+        writer.write("\n</script>\n" as StaticString)
+        if let content {
+            writer.write("<script type=\"application/json\" id=\"frozen\">\n" as StaticString)
+            content(writer)
+            writer.write("\n</script>\n" as StaticString)
+        }
+        writer.write("<script>" as StaticString)
+        writer.write(script)
+        writer.write("</script>\n</body>\n</html>\n" as StaticString)
+    }
+}
