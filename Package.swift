@@ -174,11 +174,7 @@ let package = Package(
         // Its options from pkg-config are refused by the package manager, and not needed.
         .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
 
-        // What browsers show, and who serves it to them. libmicrohttpd is loaded when somebody serves.
-        .target(
-            name: "TracePage", dependencies: ["TraceText"],
-            resources: ["view.html", "view.js"].map { .embedInCode("Viewer/\($0)") },
-            swiftSettings: strict),
+        // Who serves pages to browsers. libmicrohttpd is loaded when somebody serves.
         .target(name: "CMicrohttpd"),
         .target(
             name: "TraceServe",

@@ -32,6 +32,7 @@ public final class Viewer: Sendable {
     public let addressForOneVisit: String
 
     private let session: String
+    private let page: [UInt8]
     private let admission: Admission
     private let ticket: Mutex<String?>
     private let pictures: (any PictureSource)?
@@ -59,6 +60,7 @@ public final class Viewer: Sendable {
             throw .noPort(port, error)
         }
         self.session = path
+        page = bytes { ViewPage.write(title: "\(PathText.name(path)) · Fathom", to: $0) }
         self.pictures = pictures
         admission = Admission(port: taken, token: SecretText.token())
         let visit = SecretText.token()
@@ -77,6 +79,7 @@ public final class Viewer: Sendable {
     public func stop() {
         questions.stop()
         document.giveUp()
+        pictures?.stop()
         server.withLock { server in
             server?.stop()
             server = nil
@@ -130,7 +133,7 @@ public final class Viewer: Sendable {
         switch route {
         case .page:
             return Reply(
-                status: 200, type: "text/html; charset=utf-8", bytes: ViewerPage.html, policy: ViewerPage.policy)
+                status: 200, type: "text/html; charset=utf-8", bytes: page, policy: ViewPage.policy)
         case .session:
             guard let document = document.wait() else { return .error(503, "The viewer is ending.") }
             return .json(document.whole(summaries: pictures?.summaries ?? 0))

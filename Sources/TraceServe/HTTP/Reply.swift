@@ -34,12 +34,15 @@ struct Reply: Sendable {
 }
 
 /// The bytes of a JSON document.
-func jsonBytes(_ write: (JSONWriter) -> Void) -> [UInt8] {
+func jsonBytes(_ write: (JSONWriter) -> Void) -> [UInt8] { bytes { write(JSONWriter($0)) } }
+
+/// What is written.
+func bytes(_ write: (ByteWriter) -> Void) -> [UInt8] {
     var bytes: [UInt8] = []
     let writer = ByteWriter {
         bytes.append(contentsOf: $0); return true
     }
-    write(JSONWriter(writer))
+    write(writer)
     writer.flush()
     return bytes
 }

@@ -13,6 +13,9 @@ public protocol PictureSource: Sendable {
 
     /// The call that is open at a place of a picture, as JSON; nil where none is.
     func call(_ request: CallRequest) throws -> [UInt8]?
+
+    /// Nobody is to wait for pictures any more.
+    func stop()
 }
 
 /// A picture that is asked for.

@@ -42,9 +42,11 @@ struct View: ParsableCommand {
         signal(SIGPIPE, SIG_IGN)  // a page that is closed
         let end = Ending()
         Interruption.whenever([SIGINT, SIGTERM, SIGHUP]) { end.ask() }
+        // Pictures are read beside the rest.
+        let pictures = session.content == .calls ? SessionPictures(try openSession(path)) : nil
         let viewer: Viewer
         do throws(Viewer.Problem) {
-            viewer = try Viewer(session, at: path, port: port ?? 0)
+            viewer = try Viewer(session, at: path, pictures: pictures, port: port ?? 0)
         } catch {
             throw Diagnostics.fail("\(error)", .failed)
         }
