@@ -77,6 +77,7 @@ public final class Viewer: Sendable {
     public func stop() {
         questions.stop()
         document.giveUp()
+        pictures?.stop()
         server.withLock { server in
             server?.stop()
             server = nil

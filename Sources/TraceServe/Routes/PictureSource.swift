@@ -13,6 +13,13 @@ public protocol PictureSource: Sendable {
 
     /// The call that is open at a place of a picture, as JSON; nil where none is.
     func call(_ request: CallRequest) throws -> [UInt8]?
+
+    /// The server ends: who waits for a picture is not to wait any longer.
+    func stop()
+}
+
+extension PictureSource {
+    public func stop() {}
 }
 
 /// A picture that is asked for.
