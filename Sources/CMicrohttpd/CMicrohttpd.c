@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define LIBRARY "libmicrohttpd.so.12"
+// The stack of a connection's thread, in bytes, whatever the limit of the shell is.
+#define STACK ((size_t)8 << 20)
 
 // The library's functions.
 static struct {
@@ -123,8 +125,9 @@ struct http_server *http_start(int listening, const struct http_limits *limits, 
         MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL | MHD_USE_ITC, 0, NULL, NULL,
         handle, server, MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_CONNECTION_LIMIT, limits->connections,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits->request, MHD_OPTION_CONNECTION_TIMEOUT, limits->idle,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, begin, server, MHD_OPTION_NOTIFY_COMPLETED, done,
-        server, MHD_OPTION_NOTIFY_CONNECTION, connected, server, MHD_OPTION_END);
+        MHD_OPTION_THREAD_STACK_SIZE, STACK, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, begin,
+        server, MHD_OPTION_NOTIFY_COMPLETED, done, server, MHD_OPTION_NOTIFY_CONNECTION, connected, server,
+        MHD_OPTION_END);
     if (server->daemon) return server;
     free(server);
     return NULL;

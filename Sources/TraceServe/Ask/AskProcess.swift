@@ -15,7 +15,7 @@ struct AskProcess {
     }
 
     /// The bytes of an answer that a page can do something with.
-    static let mostOutput = 64 << 20
+    static let mostOutput = 32 << 20
     private static let mostErrors = 1 << 16
 
     let program: String

@@ -14,7 +14,7 @@ public protocol PictureSource: Sendable {
     /// The call that is open at a place of a picture, as JSON; nil where none is.
     func call(_ request: CallRequest) throws -> [UInt8]?
 
-    /// Nobody is to wait for pictures any more.
+    /// The server ends: who waits for a picture is not to wait any longer.
     func stop()
 }
 

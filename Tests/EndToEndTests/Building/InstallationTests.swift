@@ -149,7 +149,10 @@ import Testing
         for name in linked { #expect(notices.contains("\n| \(name)"), "THIRD-PARTY-NOTICES.md lacks \(name)") }
         let loaded = try run(
             "jq", ["-r", #".packages[] | select(.SPDXID | startswith("SPDXRef-Loaded-")) | .name"#, path])
-        #expect(Set(loaded.stdout.split(separator: "\n")).isSuperset(of: ["SQLite", "ncurses", "glibc", "libdw"]))
+        #expect(
+            Set(loaded.stdout.split(separator: "\n")).isSuperset(of: [
+                "SQLite", "ncurses", "glibc", "libdw", "libmicrohttpd",
+            ]))
         let version = try run(
             "jq", ["-r", #".packages[] | select(.name == "swift-argument-parser") | .versionInfo"#, path])
         let resolved = try run("jq", ["-r", ".pins[].state.version", "\(Binaries.repository)/Package.resolved"])

@@ -73,6 +73,35 @@ import Testing
         #expect(head.status == 200 && head.body.isEmpty && head.head.contains("Content-Length: "))
     }
 
+    /// Recordings of all kinds, also those of older versions, are told of.
+    @Test func kinds() throws {
+        let kept = "\(Binaries.repository)/Traces/recorded"
+        for (name, content, tracks) in [
+            ("0.2.0-trace", "calls", 2), ("0.2.0-waits", "calls", 2), ("0.2.0-profile", "paths", 2),
+            ("0.2.0-counts", "counts", 2), ("0.2.0-samples", "samples", 1), ("0.2.0-first", "firstCalls", 2),
+            ("0.2.0-packed/session.fathomz", "calls", 2), ("0.2.0-memory", "calls", 2), ("version-1", "calls", 2),
+        ] {
+            let server = try ViewServer("\(kept)/\(name)", in: directory)
+            let told = try server.get("session").body
+            #expect(try jq(".content, (.tracks | length)", told) == "\(content)\n\(tracks)", "\(name)")
+            #expect(
+                try jq(".waits, (.tracks[0].blocked != null)", told)
+                    == (name == "0.2.0-waits" ? "true\ntrue" : "false\nfalse"))
+            #expect(try jq(".memory", told) == "\(name == "0.2.0-memory")", "\(name)")
+            var events = ViewServer.Reply()
+            #expect(
+                waitUntil {
+                    (try? server.get("events")).map {
+                        events = $0; return $0.status == 200
+                    } ?? false
+                })
+            #expect(try jq(".tracks | length", events.body) == "\(tracks)", "\(name)")
+            #expect(try server.get("ask/info").status == 200)
+            server.process.signal(SIGTERM)
+            #expect(server.process.wait() == 0, "\(name)")
+        }
+    }
+
     /// Marks and counters, each in the track of its thread.
     @Test func events() throws {
         let source = """
