@@ -311,7 +311,8 @@ let package = Package(
             exclude: ["Golden"],
             swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["CTraceFormat", "TraceFile", "TestSupport"], exclude: ["Golden"],
+            name: "EndToEndTests",
+            dependencies: ["CTraceFormat", "TraceFile", "TracePage", "TraceText", "TestSupport"], exclude: ["Golden"],
             swiftSettings: strict),
     ]
 )

@@ -92,6 +92,7 @@ function shadeOf(name) {
 
 /// The flame graph has the colours of the timeline.
 loaders.push(() => {
+    data.palette = viewColours;
     const { module, file } = data.groups, pairs = {};
     const pairOfName = f => (pairs[`${tints.by} ${theme}`] ??= [])[f] ??= book.ids.has(names[f])
         ? tints.pair(book.ids.get(names[f]))

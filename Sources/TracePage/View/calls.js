@@ -75,7 +75,8 @@ function centreCall() {
     if (!call) return;
     revealCall(call);
     const middle = (call.begin + call.end) / 2, long = Math.max(call.end - call.begin, 1), span = selection.to - selection.from;
-    const isCentred = Math.abs(middle - (selection.from + selection.to) / 2) < span / 50;
+    const isCentred = timeline.centred === call;
+    timeline.centred = isCentred ? null : call;
     if (isCentred) glideTo(call.begin - long * 0.02, call.end + long * 0.02);
     else glideTo(middle - Math.max(span, long * 1.1) / 2, middle + Math.max(span, long * 1.1) / 2);
 }

@@ -80,7 +80,7 @@ function listenToKeys() {
 
 /// The list of keys, of what is in the palette and of the mouse.
 function fillHelp() {
-    const shown = key => ({ ArrowDown: '↓', ArrowUp: '↑', ArrowRight: '→', ArrowLeft: '←', Escape: 'Esc' })[key] ?? (key.length === 1 && /[a-z]/.test(key) ? key.toUpperCase() : key);
+    const shown = key => ({ ArrowDown: '↓', ArrowUp: '↑', ArrowRight: '→', ArrowLeft: '←', Escape: 'Esc' })[key] ?? (!/^[A-Za-z]$/.test(key) ? key : key >= 'a' ? key.toUpperCase() : `Shift+${key}`);
     const line = (words, text) => {
         const term = make('dt');
         for (const word of words) term.append(make('kbd', word), ' ');

@@ -33,7 +33,7 @@ addPane({
                 { key: 'difference', title: 'Longer by', width: 92, bar: true, hint: 'own time a call, slowest less typical', value: row => row.difference_ns, text: row => signedDuration(row.difference_ns) },
                 { key: 'slow', title: 'Slowest', width: 88, hint: 'own time a call', value: row => row.slow_ns, text: row => duration(row.slow_ns) },
                 { key: 'typical', title: 'Typical', width: 88, hint: 'own time a call', value: row => row.typical_ns, text: row => duration(row.typical_ns) },
-                { key: 'path', title: 'Path', isText: true, value: row => row.path.join(), text: row => row.path.length > 1 ? row.path.slice(1).join(' › ') : row.path[0], tell: row => row.path.join(' › ') },
+                { key: 'path', title: 'Path', isText: true, value: row => row.path.join(), text: row => endOfPath(row.path), tell: row => row.path.join(' › ') },
             ],
             choose: row => choose({ name: row.path.at(-1), call: null }, true),
         });
@@ -52,7 +52,7 @@ addPane({
         const { histogram, percentiles, slow, typical } = answer, most = Math.max(...histogram.map(each => each.calls), 1);
         this.bars.replaceChildren(...histogram.map(each => {
             const bar = make('button'), fill = make('i'), text = `${duration(each.from_ns)} – ${duration(each.to_ns)}: ${counted(each.calls, 'call')}`;
-            fill.style.height = `${each.calls ? Math.max(100 * each.calls / most, 2) : 0}%`;
+            fill.style.height = `calc((100% - 30px) * ${each.calls ? Math.max(each.calls / most, 0.02) : 0})`; // beside its words
             bar.append(make('span', each.calls ? number(each.calls) : ''), fill, make('small', duration(each.from_ns).replace(/\.0+ /, ' ')));
             bar.title = text;
             bar.setAttribute('aria-label', text);
@@ -105,6 +105,7 @@ addPane({
     whenShown() { this.calls.draw(); this.paths.draw(); },
 });
 
+const endOfPath = path => path.length > 3 ? `… › ${path.slice(-3).join(' › ')}` : path.join(' › ');
 const signedDuration = ns => ns < 0 ? `−${duration(-ns)}` : `+${duration(ns)}`;
 
 /// A name as options take it: nothing in it stands for other letters.

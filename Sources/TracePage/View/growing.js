@@ -15,10 +15,10 @@ async function followRecording() {
 /// Takes what is new of a session. Who looks at the whole, or at its end, goes on doing so.
 function grow(next) {
     const { begin, end } = session, span = selection.to - selection.from, wasWhole = isWhole([selection.from, selection.to]);
-    const wasAtEnd = selection.to >= end, kept = new Map(lanes.all.map(lane => [lane.index, lane.trunk]));
+    const wasAtEnd = selection.to >= end;
     session = next;
     makeLanes();
-    for (const lane of lanes.all) lane.trunk = kept.get(lane.index) ?? 0;
+    loadEvents();
     headNodes.clear();
     element('heads').replaceChildren();
     element('sum').textContent = summaryOfSession();

@@ -37,7 +37,7 @@ function headingOf(item) {
 function headOf(lane) {
     const node = make('div', undefined, 'head'), label = make('div', undefined, 'label');
     const fold = make('button', undefined, 'fold'), facts = make('small'), tools = make('span', undefined, 'tools');
-    fold.append(make('i'), make('span', lane.track.label));
+    fold.append(make('i'), make('span'));
     fold.title = `${laneTitle(lane)}: Enter folds or opens; drag, or Alt with ↑ and ↓, moves; p pins; h hides; o shows all rows`;
     fold.onclick = () => { if (!node.classList.contains('moved')) toggleFold(lane); };
     for (const [name, title, action] of [
@@ -62,6 +62,7 @@ function headOf(lane) {
 function fillHead(node, lane) {
     const [fold, tools, facts, rows] = node.firstChild.children, { track } = lane;
     fold.setAttribute('aria-expanded', lane.isOpen);
+    fold.lastChild.textContent = shortTitle(lane);
     tools.firstChild.setAttribute('aria-pressed', selection.pinned.includes(lane.index));
     node.classList.toggle('pinned', selection.pinned.includes(lane.index));
     const ran = session.splits && track.end > track.begin ? `ran ${percent(lane.ran, track.end - track.begin)}` : '';
@@ -91,9 +92,9 @@ function dragHead(event, lane, node) {
     if (event.button !== 0) return;
     const begin = event.clientY, line = element('dropline'), button = event.currentTarget;
     let before;
+    button.setPointerCapture(event.pointerId);
     const over = moved => {
         if (Math.abs(moved.clientY - begin) < 6 && before === undefined) return;
-        button.setPointerCapture(event.pointerId);
         node.classList.add('moved');
         const y = moved.clientY - element('lanes').getBoundingClientRect().y + element('lanes').scrollTop;
         const shown = lanes.items.filter(item => item.lane);

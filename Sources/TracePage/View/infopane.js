@@ -1,7 +1,11 @@
 // What is known of the recording as a whole.
 addPane({
     key: 'info', title: 'Info', hint: 'How it was recorded, and what it holds', of: () => 'all',
-    make(place) { this.list = make('dl', undefined, 'facts'); place.append(this.list); },
+    make(place) { 
+        this.list = make('dl', undefined, 'facts');
+        this.list.tabIndex = 0; // so that it can be scrolled by keys
+        place.append(this.list);
+    },
     async show() {
         const answer = await ask(this, 'info', []);
         if (!answer) return;

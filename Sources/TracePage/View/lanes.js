@@ -4,11 +4,44 @@ const lanes = { all: [], items: [], height: 0, filter: '' };
 const laneParts = { row: 18, thin: 4, folded: 3, most: 8, mark: 16, state: 5, counter: 30, gap: 7, heading: 26 }; // px, and folded rows
 
 function makeLanes() {
+    const before = lanes.all;
     lanes.all = session.tracks.map((track, index) => ({
-        index, track, process: track.process, depth: Math.max(track.depth, 1),
-        ran: track.end - track.begin - (track.blocked ?? 0), top: 0, height: 0, rows: 0, trunk: 0, isOpen: false,
-        counters: track.counters.map(counter => ({ ...counter, ...extremes(counter.points) })),
+        index, track, process: track.process, top: 0, height: 0, rows: 0, isOpen: false, ran: timeRan(track),
+        marks: before[index]?.marks ?? [], counters: before[index]?.counters ?? [], trunk: before[index]?.trunk ?? 0,
+        depth: Math.max(track.depth, before[index]?.depth ?? 1), // at least; pictures tell of deeper calls
     }));
+}
+
+const timeRan = track => Math.max(track.end - track.begin - (track.blocked ?? 0), 0);
+
+/// What is known of marks, counters and blocked times once all records have been read. Asks again until that is so.
+async function loadEvents() {
+    let events;
+    try {
+        events = await source.events();
+    } catch {
+        return; // the lanes are there without
+    }
+    if (!events.tracks) return setTimeout(loadEvents, 300);
+    for (const [index, { marks, counters, blocked }] of events.tracks.entries()) {
+        const lane = lanes.all[index];
+        if (!lane) continue;
+        lane.marks = marks ?? [];
+        lane.counters = (counters ?? []).map(counter => ({ ...counter, ...extremes(counter.points) }));
+        lane.track.blocked ??= blocked;
+        lane.ran = timeRan(lane.track);
+    }
+    layOut();
+}
+
+/// Notes how deep a picture shows a lane to be. Returns whether that is deeper than what was known.
+function deepen(lane, part) {
+    let deepest = part.rows - 1;
+    while (deepest >= 0 && part.first[deepest] === part.first[deepest + 1]) deepest--;
+    // Below the last row that was asked for there may be more.
+    const depth = part.firstRow + deepest + 1 + (deepest === part.rows - 1 ? 1 : 0), isDeeper = deepest >= 0 && depth > lane.depth;
+    if (isDeeper) lane.depth = depth;
+    return isDeeper;
 }
 
 function extremes(points) {
@@ -34,6 +67,10 @@ function ordered() {
 
 const processOf = lane => session.processes[lane.process];
 const laneTitle = lane => session.processes.length > 1 ? `${processOf(lane).name} ${lane.track.label}` : lane.track.label;
+
+/// A lane's title where the heading of its process stands above it.
+const shortTitle = ({ index, track }) => session.processes.length > 1 && track.kind === 'thread' && !selection.pinned.includes(index)
+    ? `${track.name} ${track.tid}` : track.label;
 
 /// Gives each lane its height and place, for a view of so many px.
 function layLanes(room) {
@@ -80,7 +117,7 @@ function byProcess(shown) {
 }
 
 const hasState = () => session.splits;
-const laneHead = lane => (hasState() ? laneParts.state : 0) + (lane.track.marks.length ? laneParts.mark : 0);
+const laneHead = lane => (hasState() ? laneParts.state : 0) + (lane.marks.length ? laneParts.mark : 0);
 
 // Rows: [firstRow, rowLimit) are shown, each with its place below rowsTop(lane) and its height. Of a lane's trunk, the rows that one
 // call fills, only thin lines are there, so that one sees at once what branches off.

@@ -1,6 +1,6 @@
 // The strip on top: how many threads ran, wanted a CPU and waited over the whole time. A drag chooses what is seen; the frame and its
 // edges can be moved.
-const overviewCanvas = element('overview'), overview = { sums: null, part: null, lane: null, width: 0, drag: null };
+const overviewCanvas = element('overview'), overview = { sums: null, part: null, width: 0, drag: null };
 const mostLanes = 400; // that are added up; those with the most activity
 
 /// Asks for a picture of the outermost calls of all lanes, and adds up what was open, blocked and wanting in each column.
@@ -18,21 +18,23 @@ async function loadOverview() {
         return tellTrouble(problem);
     }
     await readUpTo(picture.known);
+    if (overview.width !== width) return; // another one is under way
     if (tracks.length === 1) {
         // Of a single lane, the calls themselves tell more.
         const [lane] = lanes.all, part = picture.tracks.get(tracks[0]);
-        if (findTrunk(lane, part)) layOut();
-        Object.assign(overview, { part, lane: { ...lane, isOpen: false, most: 15 } });
+        if ([deepen, findTrunk].map(find => find(lane, part)).includes(true)) layOut();
+        overview.part = part;
     }
-    const sums = [new Float32Array(width), new Float32Array(width), new Float32Array(width)]; // ran, wanted, waited: threads
+    const columns = [...picture.tracks.values()][0]?.width ?? width;
+    const sums = [0, 1, 2].map(() => new Float32Array(columns)); // ran, wanted, waited: threads
     for (const part of picture.tracks.values()) {
-        const fine = part.width / (part.to - part.from), open = new Float32Array(width);
+        const fine = part.width / (part.to - part.from), open = new Float32Array(columns);
         for (let k = 0; k < part.begin.length; k++) {
-            const from = Math.max((part.begin[k] - part.from) * fine, 0), to = Math.min((part.begin[k] + part.length[k] - part.from) * fine, width);
+            const from = Math.max((part.begin[k] - part.from) * fine, 0), to = Math.min((part.begin[k] + part.length[k] - part.from) * fine, columns);
             const dense = part.calls[k] > 1 ? part.busy[k] / Math.max(part.length[k], 1e-9) : 1;
             for (let x = Math.floor(from); x < to; x++) open[x] += dense * (Math.min(x + 1, to) - Math.max(x, from));
         }
-        for (let x = 0; x < width; x++) {
+        for (let x = 0; x < columns; x++) {
             const blocked = Math.min(part.blocked[x] / 255, open[x]), wanting = Math.min(part.wanting[x] / 255, open[x] - blocked);
             sums[0][x] += open[x] - blocked - wanting;
             sums[1][x] += wanting;
@@ -64,7 +66,7 @@ function drawOverview() {
     if (overview.part && !session.splits) {
         brush.font = font;
         const shot = { from: session.begin, to: session.end, width, height: tall, ratio, seen: 0 };
-        paintRows(brush, overview.lane, overview.part, shot, axis + 1);
+        paintRows(brush, { ...lanes.all[0], isOpen: false, most: 15 }, overview.part, shot, axis + 1);
     } else if (overview.sums) {
         const [ran, wanted, waited] = overview.sums, columns = ran.length;
         let most = 1;
@@ -75,7 +77,7 @@ function drawOverview() {
             for (const [part, colour] of [[ran, ink.running], [wanted, ink.runnable], [waited, ink.blocked]]) {
                 const high = part[x] / most * room;
                 brush.fillStyle = colour;
-                brush.fillRect(x * step, y -= high, step + 0.3, high);
+                brush.fillRect(Math.round(x * step), y -= high, Math.round((x + 1) * step) - Math.round(x * step), high);
             }
         }
     }

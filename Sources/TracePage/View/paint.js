@@ -205,7 +205,7 @@ function paintState(context, lane, part, shot, y) {
 }
 
 function paintMarks(context, lane, shot, y) {
-    const scale = shot.width / (shot.to - shot.from), { marks } = lane.track;
+    const scale = shot.width / (shot.to - shot.from), { marks } = lane;
     context.fillStyle = inks().focus;
     for (let at = 0, before = -Infinity; at < marks.length; at++) {
         const x = (marks[at][0] - shot.from) * scale;
@@ -268,7 +268,7 @@ function paintLanes(context, shot, scrolled) {
         if (part && hasState()) paintState(context, lane, part, shot, up);
         if (part) paintRows(context, lane, part, shot, up + rowsTop(lane));
         if (!lane.isOpen) continue;
-        if (lane.track.marks.length) paintMarks(context, lane, shot, up + (hasState() ? laneParts.state : 0));
+        if (lane.marks.length) paintMarks(context, lane, shot, up + (hasState() ? laneParts.state : 0));
         lane.counters.forEach((counter, at) => paintCounter(
             context, counter, shot, up + laneHead(lane) + openHeight(lane, lane.rows) + at * laneParts.counter));
     }

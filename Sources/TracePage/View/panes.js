@@ -23,7 +23,7 @@ async function ask(pane, command, options) {
         const { answer, said } = await source.ask(command, options, pane.key, stop.signal);
         if (pane.stop !== stop) return null;
         panes.answers.set(key, answer);
-        if (panes.answers.size > 24) panes.answers.delete(panes.answers.keys().next().value);
+        if (panes.answers.size > 8) panes.answers.delete(panes.answers.keys().next().value);
         settlePane(pane, null, said);
         return answer;
     } catch (problem) {

@@ -25,7 +25,7 @@ function choicesFor(text) {
         kind: 'function', title: each, action: () => choose({ name: each, call: null }, true), more: () => choose({ filters: [...selection.filters, '-F', exactly(each)] }, true),
     })) : [];
     const lanesFound = typed ? bestOf(lanes.all, typed, laneTitle, 6).map(lane => ({ kind: 'lane', title: laneTitle(lane), action: () => goToLane(lane) })) : [];
-    const marksFound = typed ? bestOf(lanes.all.flatMap(lane => lane.track.marks), typed, each => each[1], 4).map(each => ({
+    const marksFound = typed ? bestOf(lanes.all.flatMap(lane => lane.marks), typed, each => each[1], 4).map(each => ({
         kind: 'mark', title: `${each[1]}, at ${duration(each[0])}`, action: () => glideTo(...aroundCall(each[0], each[0])),
     })) : [];
     return [...found, ...typed ? [...functionsFound, ...lanesFound, ...marksFound, ...commandsFound] : commandsFound];

@@ -20,6 +20,8 @@ const live = {
     async json(path, parameters = {}, signal) { return (await this.get(path, parameters, signal)).json(); },
     session() { return this.json('session'); },
     names(from) { return this.json('names', { from }); },
+    /// Marks, counters and blocked times, for which all records are read; before that: {progress}.
+    events() { return this.json('events'); },
     call(track, row, at) { return this.json('call', { track, row, at }); },
     async picture({ from, to, width, tracks, rows }, signal) {
         const asked = { from, to, width, tracks: tracks.join(), rows: rows.join('-') };
@@ -36,11 +38,14 @@ const frozen = content => ({
         const { names, modules, files, lines } = content.names;
         return { from, names: names.slice(from), modules: modules.slice(from), files: files.slice(from), lines: lines.slice(from) };
     },
+    async events() { return content.events ?? { tracks: [] }; },
     async call() { throw new Refusal('a saved page does not tell of single calls'); },
     async picture() {
         if (!content.picture) throw new Refusal('this page was saved without calls');
         const { data, width, rows } = content.picture;
-        return readPicture(Uint8Array.from(atob(data), each => each.charCodeAt(0)).buffer, width, rows[0]);
+        const picture = readPicture(Uint8Array.from(atob(data), each => each.charCodeAt(0)).buffer, width, rows[0]);
+        for (const part of picture.tracks.values()) part.isAll = true; // there is no finer one
+        return picture;
     },
     async ask(command, options) {
         const answer = content.answers[[command, ...options].join(' ')];

@@ -85,6 +85,7 @@ async function beginViewing() {
         listenToOverview();
         layOut();
         loadOverview();
+        loadEvents();
         drawOverview();
     }
     showPane(selection.pane ?? panes.all[0].key);

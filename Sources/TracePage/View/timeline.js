@@ -3,10 +3,12 @@ const pictures = new Map(); // by track: the last picture of it
 const stage = element('stage'), stageBrush = stage.getContext('2d');
 const timeline = {
     width: 0, height: 0, ratio: 1, scrolled: 0, pending: 0, version: 0, isMoving: false, stopped: 0,
-    still: null, hover: null, pointer: null, inFlight: new Map(), refinedAt: 0,
+    still: null, hover: null, pointer: null, inFlight: new Map(), answered: new Map(), refinedAt: 0,
     arrows: [], found: null, // of the chain, and calls of a bar of the histogram
 };
 const leastSpan = 10; // ns
+const mostPictures = 512; // that are kept
+const unseenRows = 64; // that are asked for at first
 const beyond = 0.25; // of the width, drawn at either side of what is seen, so that it can be moved there
 
 const nsPerPx = () => (selection.to - selection.from) / Math.max(timeline.width, 1);
@@ -47,16 +49,26 @@ function glideTo(from, to) {
     const step = now => {
         begin ??= now;
         const part = Math.min((now - begin) / 220, 1), eased = 1 - (1 - part) ** 3;
-        if (part === 1) { show(from, to, true); return; }
+        if (part === 1) {
+            showQuietly(from, to);
+            return writeAddress('pushState');
+        }
         // Spans change by a factor, and edges so that all meet at the end.
         const span = (old[1] - old[0]) * Math.exp(scale * eased);
         const along = Math.abs(scale) < 1e-6 ? eased : (Math.exp(scale * eased) - 1) / (Math.exp(scale) - 1);
         const start = old[0] + (from - old[0]) * along;
         startMoving();
-        show(start, start + span);
+        showQuietly(start, start + span);
         glide = requestAnimationFrame(step);
     };
     glide = requestAnimationFrame(step);
+}
+
+/// Shows a stretch on the way to another one, of which the address does not tell.
+function showQuietly(from, to) {
+    isRestoring = true;
+    show(from, to);
+    isRestoring = false;
 }
 
 /// Something moves: for a moment, what is drawn is moved in place of being drawn anew.
@@ -157,11 +169,13 @@ function askForPictures() {
         if (isOpen) {
             const ranges = group.map(lane => {
                 const above = scrolled - height / 2 - lane.top - laneHead(lane);
-                return [Math.max(rowAtHeight(lane, above), 0), Math.min(rowAtHeight(lane, above + 2 * height) + 1, lane.rows - 1)];
+                return [Math.max(rowAtHeight(lane, above), 0), Math.min(rowAtHeight(lane, above + 2 * height) + 1, lane.rows)]; // one more tells whether there is more
             });
             first = Math.min(...ranges.map(each => each[0]));
             last = Math.max(...ranges.map(each => each[1]), first);
         }
+        // Of a lane that nobody has seen yet, nobody knows how deep it is.
+        if (group.some(lane => !pictures.has(lane.index))) last = Math.max(last, unseenRows - 1);
         askForGroup(isOpen, group.filter(lane => !isFine(lane, first, last)), [first, last]);
     }
 }
@@ -169,6 +183,7 @@ function askForPictures() {
 /// Whether the picture of a lane has all that can be shown of it.
 function isFine(lane, first, last) {
     const part = pictures.get(lane.index);
+    if (part?.isAll) return true;
     if (!part || part.isCoarse) return false;
     const step = nsPerPx() / timeline.ratio, is = (part.to - part.from) / part.width;
     return part.from <= Math.max(selection.from, session.begin) && part.to >= Math.min(selection.to, session.end)
@@ -188,6 +203,9 @@ async function askForGroup(group, wanted, rows) {
     const from = Math.max(Math.floor(selection.from - beyond * span), session.begin);
     const to = Math.min(Math.ceil(selection.to + beyond * span), session.end);
     const question = { from, to, width: Math.max(Math.ceil((to - from) / step), 1), tracks: wanted.map(lane => lane.index), rows };
+    // What has been answered is not asked again, whatever the answer was, unless a finer one was promised.
+    const key = JSON.stringify(question);
+    if (timeline.answered.get(group) === key) return;
     const mine = { from, to, stop: new AbortController(), begun: performance.now() };
     inFlight.set(group, mine);
     let wait = 0, hasGrown = false;
@@ -196,9 +214,12 @@ async function askForGroup(group, wanted, rows) {
         await readUpTo(picture.known);
         for (const [track, part] of picture.tracks) {
             if (part.isCoarse) wait = 200;
+            pictures.delete(track); // so that the last ones are those that were asked for last
             pictures.set(track, part);
-            hasGrown = findTrunk(lanes.all[track], part) || hasGrown;
+            for (const find of [deepen, findTrunk]) hasGrown = find(lanes.all[track], part) || hasGrown;
         }
+        for (const track of pictures.keys()) if (pictures.size > mostPictures && !wanted.some(lane => lane.index === track)) pictures.delete(track);
+        timeline.answered.set(group, wait ? null : key);
         if (hasGrown) layOut();
         timeline.refinedAt = performance.now();
         if (!tints.by) chooseTints();
@@ -224,8 +245,8 @@ function hitAt(x, y) {
     if (!lane) return {};
     const part = pictures.get(lane.index), moment = momentAtX(x), near = 3 * nsPerPx();
     const below = y + timeline.scrolled - lane.top - 2, row = rowAtHeight(lane, below - rowsTop(lane));
-    if (lane.isOpen && row < 0 && lane.track.marks.length) {
-        const mark = lane.track.marks.find(each => Math.abs(each[0] - moment) < 2 * near);
+    if (lane.isOpen && row < 0 && lane.marks.length) {
+        const mark = lane.marks.find(each => Math.abs(each[0] - moment) < 2 * near);
         return { lane, mark };
     }
     if (lane.isOpen && row >= lane.rows) {

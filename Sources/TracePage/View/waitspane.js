@@ -3,6 +3,8 @@ addPane({
     key: 'waits', title: 'Waits', hint: 'What threads waited for, and who ended that', isFor: () => session.content === 'calls' && session.splits,
     make() {
         const waker = row => row.wakers[0];
+        this.scope = make('p', 'These are the waits of the whole time: fathom waits takes no stretch, and no filter but -t.', 'dim');
+        this.body.append(this.scope);
         this.grid = new Grid(this.body, {
             label: 'Waits', sort: 'total', isChosen: row => row.path.at(-1) === selection.name,
             columns: [
@@ -11,7 +13,7 @@ addPane({
                 { key: 'calls', title: 'Times', width: 70, value: row => row.calls, text: row => number(row.calls) },
                 { key: 'p99', title: 'p99', width: 84, value: row => row.p99_ns, text: row => duration(row.p99_ns) },
                 { key: 'max', title: 'Longest', width: 84, value: row => row.max_ns, text: row => duration(row.max_ns) },
-                { key: 'path', title: 'Where', isText: true, value: row => row.path.join(), text: row => row.path.slice(-3).join(' › '), tell: row => row.path.join(' › ') },
+                { key: 'path', title: 'Where', isText: true, value: row => row.path.join(), text: row => endOfPath(row.path), tell: row => row.path.join(' › ') },
                 {
                     key: 'waker', title: 'Ended by', isText: true, value: row => waker(row)?.share ?? 0,
                     text: row => waker(row) ? `${threadName(waker(row).thread)}, ${waker(row).path.at(-1)} ${percent(waker(row).share, 1)}` : '',
@@ -22,8 +24,11 @@ addPane({
         });
     },
     async show() {
-        const answer = await ask(this, 'waits', commonOptions());
-        if (answer) this.grid.show(answer.waits);
+        const { filters } = selection, at = filters.indexOf('-t');
+        const answer = await ask(this, 'waits', at < 0 ? [] : filters.slice(at, at + 2));
+        if (!answer) return;
+        this.grid.show(answer.waits);
+        this.scope.hidden = isWhole(stretch()) && filters.length === 0;
     },
     whenShown() { this.grid.draw(); },
 });
