@@ -209,7 +209,9 @@ let package = Package(
         // What is asked of a session, between the command line and what reads: it neither prints nor exits.
         .target(
             name: "TraceQuery",
-            dependencies: ["TraceFile", "TraceAnalysis", "TraceFindings", "TraceSymbols", "TraceSystem", "TraceText"],
+            dependencies: [
+                "CZstd", "TraceFile", "TraceAnalysis", "TraceFindings", "TraceSymbols", "TraceSystem", "TraceText",
+            ],
             swiftSettings: strict),
 
         // Looking into running processes from beside: what their threads wait for, and whether they hang.

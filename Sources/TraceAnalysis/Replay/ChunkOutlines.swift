@@ -52,6 +52,7 @@ final class ChunkOutlines {
         let part = thread.part(whole, damage: DamageLog())
         var sink = ChunkOutlineSink(part, least: least, chunks: 0..<chunks.count)
         StackReplay.run(part, clock: clock, into: &sink)
+        part.release(chunk: part.chunks.count - 1)
         return Dictionary(uniqueKeysWithValues: sink.outlines.map { ($0.key + chunks.lowerBound, $0.value) })
     }
 }

@@ -1,3 +1,4 @@
+internal import CZstd
 internal import Glibc
 internal import TraceAnalysis
 internal import TraceFile
@@ -41,8 +42,7 @@ enum SummariesFile {
             let end = summaries.encoded()
             let offset = storage.append(end)
             let head = [magic] + identity.words + [offset ?? 0, UInt64(end.count)]
-            let isWritten =
-                offset != nil && head.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) == $0.count }
+            let isWritten = offset != nil && storage.write(head.withUnsafeBytes { Array($0) }, at: 0)
             if !isWritten || rename(temporary, path) != 0 { unlink(temporary) }
         }
         progress(1)
@@ -58,54 +58,98 @@ enum SummariesFile {
         var status = stat()
         let storage = SummaryFile(descriptor, size: 0)
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            let bytes = storage.read(0, headWords * 8)
+            case let bytes = storage.bytes(at: 0, atMost: headWords * 8), bytes.count == headWords * 8
         else { return nil }
         let head = bytes.withUnsafeBytes { Array($0.bindMemory(to: UInt64.self)) }
-        guard head[0] == magic, Array(head[1...4]) == identity.words, head[6] <= UInt64(status.st_size),
+        guard head[0] == magic, Array(head[1...4]) == identity.words, head[6] <= 1 << 30,
             let end = storage.read(head[5], Int(head[6]))
         else { return nil }
         return Summaries(end, of: threads, clock: clock, resolver: resolver, in: storage)
     }
 }
 
-/// A file that is written at its end, and read anywhere.
+/// A file that is written at its end, and read anywhere. What is kept there is compressed by libzstd: before each piece stands how many
+/// bytes it takes, and, in the highest bit, whether it is as it was given.
 private final class SummaryFile: SummaryStorage {
     private let descriptor: Int32
     private var size: UInt64
+    private let context = ZSTD_createCCtx()
+
+    private static let head = MemoryLayout<UInt32>.size
+    private static let plain: UInt32 = 1 << 31
 
     init(_ descriptor: Int32, size: UInt64) {
         self.descriptor = descriptor
         self.size = size
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        ZSTD_freeCCtx(context)
+        close(descriptor)
+    }
 
     func append(_ bytes: [UInt8]) -> UInt64? {
-        var written = 0
-        while written < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress! + written, bytes.count - written, off_t(size) + off_t(written))
+        let room = ZSTD_compressBound(bytes.count)
+        let kept = [UInt8](unsafeUninitializedCapacity: SummaryFile.head + room) { buffer, count in
+            let rest = buffer.baseAddress! + SummaryFile.head
+            var size = ZSTD_compressCCtx(context, rest, room, bytes, bytes.count, 1)
+            var head = UInt32(truncatingIfNeeded: size)
+            if ZSTD_isError(size) != 0 || size >= bytes.count {
+                size = bytes.count
+                head = UInt32(size) | SummaryFile.plain
+                bytes.withUnsafeBytes {
+                    UnsafeMutableRawPointer(rest).copyMemory(from: $0.baseAddress!, byteCount: size)
+                }
             }
-            if count < 0, errno == EINTR { continue }
-            if count <= 0 { return nil }
-            written += count
+            UnsafeMutableRawPointer(buffer.baseAddress!).storeBytes(of: head, as: UInt32.self)
+            count = SummaryFile.head + size
         }
-        defer { size += UInt64(bytes.count) }
+        guard write(kept, at: size) else { return nil }
+        defer { size += UInt64(kept.count) }
         return size
     }
 
     func read(_ offset: UInt64, _ size: Int) -> [UInt8]? {
-        guard offset <= UInt64(Int64.max) - UInt64(size) else { return nil }
-        var isRead = true
-        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+        let kept = bytes(at: offset, atMost: SummaryFile.head + size)
+        guard kept.count > SummaryFile.head else { return nil }
+        let head = kept.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+        let count = Int(head & ~SummaryFile.plain)
+        guard count <= kept.count - SummaryFile.head else { return nil }
+        if head & SummaryFile.plain != 0 { return Array(kept[SummaryFile.head..<SummaryFile.head + count]) }
+        var isRead = false
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
+            kept.withUnsafeBytes {
+                isRead = ZSTD_decompress(buffer.baseAddress, size, $0.baseAddress! + SummaryFile.head, count) == size
+            }
+            filled = isRead ? size : 0
+        }
+        return isRead ? bytes : nil
+    }
+
+    /// - Returns: whether all is written.
+    func write(_ bytes: [UInt8], at offset: UInt64) -> Bool {
+        var written = 0
+        while written < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress! + written, bytes.count - written, off_t(offset) + off_t(written))
+            }
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { return false }
+            written += count
+        }
+        return true
+    }
+
+    /// The bytes that are there.
+    func bytes(at offset: UInt64, atMost size: Int) -> [UInt8] {
+        guard offset <= UInt64(Int64.max) - UInt64(size) else { return [] }
+        return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
             while count < size {
                 let got = pread(descriptor, buffer.baseAddress! + count, size - count, off_t(offset) + off_t(count))
                 if got < 0, errno == EINTR { continue }
-                isRead = got > 0
-                guard isRead else { return }
+                if got <= 0 { return }
                 count += got
             }
         }
-        return isRead ? bytes : nil
     }
 }
