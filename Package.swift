@@ -174,6 +174,16 @@ let package = Package(
         // Its options from pkg-config are refused by the package manager, and not needed.
         .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
 
+        // Who serves pages to browsers. libmicrohttpd is loaded when somebody serves.
+        .target(name: "CMicrohttpd"),
+        .target(
+            name: "TraceServe",
+            dependencies: [
+                "CMicrohttpd", "CTraceFormat", "TraceFile", "TraceAnalysis", "TracePage", "TraceQuery", "TraceSystem",
+                "TraceText",
+            ],
+            swiftSettings: strict),
+
         // Building: stands before compilers and adds the hooks.
         .target(
             name: "TraceBuild", dependencies: ["CArguments", "TraceSymbols", "TraceSystem", "TraceText"],
@@ -230,7 +240,7 @@ let package = Package(
                 "TraceFile", "TraceAnalysis", "TraceFindings", "TraceSymbols", "TraceSystem", "TraceText",
                 "TraceQuery",
                 "TraceReports",
-                "TraceExport", "TraceFleet", "TraceHistory", "TraceScreen",
+                "TraceExport", "TraceFleet", "TraceHistory", "TraceScreen", "TraceServe",
                 "TraceRecording", "TraceRequest", "TraceWatch", "TraceAttach", "TraceBuild", "TraceDoctor",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -284,6 +294,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "TraceSymbolsTests", dependencies: ["TraceSymbols", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceBuildTests", dependencies: ["TraceBuild", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "TraceServeTests", dependencies: ["TraceServe", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceQueryTests", dependencies: ["TraceQuery", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TraceRecordingTests",

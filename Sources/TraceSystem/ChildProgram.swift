@@ -19,6 +19,8 @@ public struct ChildProgram {
     public var defaultSignals: sigset_t
     /// The signals that it has blocked; nil: those that this thread has.
     public var blockedSignals: sigset_t?
+    /// Whether it leads a process group of its own, which keys of the terminal do not reach.
+    public var hasOwnGroup = false
 
     /// - Parameter signals: those that it does not ignore.
     public init(
@@ -56,6 +58,10 @@ public struct ChildProgram {
         if var blockedSignals {
             posix_spawnattr_setsigmask(&attributes, &blockedSignals)
             flags |= POSIX_SPAWN_SETSIGMASK
+        }
+        if hasOwnGroup {
+            posix_spawnattr_setpgroup(&attributes, 0)
+            flags |= POSIX_SPAWN_SETPGROUP
         }
         posix_spawnattr_setflags(&attributes, Int16(flags))
         var actions = posix_spawn_file_actions_t()

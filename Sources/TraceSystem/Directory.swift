@@ -50,3 +50,20 @@ public enum Directory {
         _ = path.withRawCString { rmdir($0) }
     }
 }
+
+/// Files that nobody finds.
+public enum NamelessFile {
+    /// Opens a new file where temporary files are (what TMPDIR says, or else /tmp), to be read and written. It has no name, and is
+    /// gone when its descriptor is closed, which is the caller's.
+    ///
+    /// - Returns: nil where that cannot be.
+    public static func open() -> Int32? {
+        let parent = getenv("TMPDIR").map { String(rawCString: $0) } ?? "/tmp"
+        var template = "\(parent)/fathom-XXXXXX".rawCString
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0 else { return nil }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        unlink(template)
+        return descriptor
+    }
+}

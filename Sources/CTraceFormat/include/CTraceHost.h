@@ -54,6 +54,11 @@ FATHOM_PUBLIC_INLINE void fathom_yield_to_others(uint64_t slice_ns) {
 #define FATHOM_SEEK_DATA 3
 #define FATHOM_SEEK_HOLE 4
 
+// pipe2(2) with O_CLOEXEC: what another thread starts at this very moment inherits neither end. 0, or -1 and errno.
+FATHOM_PUBLIC_INLINE int fathom_pipe(int ends[2]) { return (int)syscall(SYS_pipe2, ends, 02000000); }
+// What poll(2) tells when the other side of a connection will send no more (POLLRDHUP).
+#define FATHOM_POLL_HANGUP 0x2000
+
 // A file that is only in memory, for whoever has the descriptor (memfd_create(2)); -1 where the system refuses.
 FATHOM_PUBLIC_INLINE int fathom_memory_file(const char *name) {
     return (int)syscall(SYS_memfd_create, name, 1u);  // MFD_CLOEXEC

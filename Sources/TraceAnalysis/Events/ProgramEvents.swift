@@ -43,9 +43,9 @@ public struct ProgramEvents: Sendable {
         let start = session.processes.first.map { session.clock.nanoseconds(at: $0.startTicks) } ?? 0
         var found = self
         ThreadReplays(of: threads, clock: session.clock) { _ in }.run { _, _ in
-            EventSink()
+            EventSink(taker: [])
         } take: { index, sink in
-            for event in sink.events { found.add(event, named: spaces[index].name(event.name), since: start) }
+            for event in sink.taker { found.add(event, named: spaces[index].name(event.name), since: start) }
         }
         self = found
     }
@@ -68,26 +68,4 @@ public struct ProgramEvents: Sendable {
             marks[name] = mark
         }
     }
-}
-
-/// Collects the events of one thread.
-private struct EventSink: CallSink {
-    struct Payload: BitwiseCopyable {}
-
-    private(set) var events: [ThreadEvent] = []
-
-    mutating func tell(
-        _ told: Told, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
-    ) {
-        if let event = ThreadEvent(told, ticks: ticks, moment: moment) { events.append(event) }
-    }
-
-    mutating func base(ofLane lane: UInt32) -> Payload { Payload() }
-    mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {}
-    mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {}
-    mutating func drop(_ call: UnsafeMutablePointer<OpenCall<Payload>>, calls: UInt32, time: UInt64, at moment: UInt64)
-    {}
-    mutating func run(lane: UInt32, at moment: UInt64) {}
-    mutating func begin(chunk index: Int, at moment: UInt64, afterGap: Bool) {}
-    mutating func end(chunk index: Int, main: LaneStack<Payload>) -> Bool { true }
 }

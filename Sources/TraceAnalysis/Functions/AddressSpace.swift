@@ -83,6 +83,9 @@ public final class AddressSpace {
     /// Whether an address may mean different functions at different times.
     var addressesChange: Bool { !unloads.isEmpty }
 
+    /// Whether there is a stretch of that number.
+    func hasEpoch(_ epoch: UInt32) -> Bool { Int(epoch) <= unloads.count }
+
     /// The number of the stretch between unloads that `ticks` is in. Within one stretch, every address means one thing.
     func epoch(at ticks: UInt64) -> UInt32 {
         UInt32(unloads.partitioningIndex { $0 > ticks })

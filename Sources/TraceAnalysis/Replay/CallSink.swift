@@ -26,6 +26,9 @@ public protocol CallSink {
     mutating func leave(_ call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64)
     /// The calls that follow are of `lane`.
     mutating func run(lane: UInt32, at moment: UInt64)
+    /// Calls below `call`, or below a lane's base, began and ended in a chunk that was not read: so many, the outermost of which
+    /// took so long in all, in ns.
+    mutating func skip(calls: UInt64, time: UInt64, in call: UnsafeMutablePointer<OpenCall<Payload>>)
     /// Begins a chunk. With `afterGap`, not all of the calls before it are known.
     mutating func begin(chunk index: Int, at moment: UInt64, afterGap: Bool)
     /// A chunk ended; `main` is the stack of lane 0. Returns whether to go on.
@@ -38,5 +41,7 @@ extension CallSink {
         _ told: Told, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
     ) {}
     @inlinable public mutating func leave(_ call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64) {}
+    @inlinable
+    public mutating func skip(calls: UInt64, time: UInt64, in call: UnsafeMutablePointer<OpenCall<Payload>>) {}
     @inlinable public mutating func begin(piece: TaskPiece, at moment: UInt64) {}
 }

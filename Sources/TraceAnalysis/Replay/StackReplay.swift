@@ -67,20 +67,29 @@ public struct StackReplay<Sink: CallSink> {
 
     @inlinable
     mutating func run(_ chunks: Range<Int>, _ onChunk: ((Int) -> Void)?, _ sink: inout Sink) {
-        for index in chunks {
-            guard thread.payloadIsIntact(ofChunk: index) else {
-                isContiguous = false
-                continue
-            }
-            begin(chunk: index, &sink)
-            decode(chunk: index, &sink)
-            thread.release(chunk: index)
-            onChunk?(index)
-            sink.leave(stack.top, at: moment(at: lastTicks))
-            let main = stack.lane == 0 ? stack : parked[0]!
-            if !sink.end(chunk: index, main: main) { return }
-        }
+        for index in chunks where !read(chunk: index, onChunk, &sink) { return }
         if chunks.upperBound == thread.chunks.count { finish(&sink) }
+    }
+
+    /// - Returns: whether to go on.
+    @inlinable
+    mutating func read(chunk index: Int, _ onChunk: ((Int) -> Void)?, _ sink: inout Sink) -> Bool {
+        guard thread.payloadIsIntact(ofChunk: index) else {
+            isContiguous = false
+            return true
+        }
+        begin(chunk: index, &sink)
+        decode(chunk: index, &sink)
+        thread.release(chunk: index)
+        onChunk?(index)
+        return end(chunk: index, &sink)
+    }
+
+    @inlinable
+    mutating func end(chunk index: Int, _ sink: inout Sink) -> Bool {
+        sink.leave(stack.top, at: moment(at: lastTicks))
+        let main = stack.lane == 0 ? stack : parked[0]!
+        return sink.end(chunk: index, main: main)
     }
 
     /// Makes the stack agree with the start of a chunk.

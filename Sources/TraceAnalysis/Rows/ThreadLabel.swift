@@ -22,4 +22,10 @@ public struct ThreadLabel {
         self.task = task
         self.name = name
     }
+
+    /// `main 4242`, `worker 4243` or `task 12`.
+    public var text: String {
+        if let task { return "task \(task)" }
+        return "\(tid == process.pid ? "main" : name.isEmpty ? "thread" : name) \(tid)"
+    }
 }

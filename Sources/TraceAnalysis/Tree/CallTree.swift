@@ -74,6 +74,18 @@ public struct CallTree {
         }
     }
 
+    /// Collects the tree. Where short calls are hidden, most chunks need not be read by the builder.
+    private func collect(_ thread: TracedThread, into builder: inout TreeBuilder) {
+        let least = builder.unseenBelow
+        guard least > 0, longest == nil,
+            let outlines = ChunkOutlines(thread, clock: session.clock, least: least)
+        else { return replay(thread, into: &builder) }
+        let progress = progress
+        StackReplay.run(
+            thread, clock: session.clock, by: outlines,
+            onChunk: progress.map { progress in { progress.read(chunk: $0) } }, into: &builder)
+    }
+
     private static func number(of thread: TracedThread) -> UInt64 {
         UInt64(thread.process.index) << 32 | UInt64(thread.tid)
     }
@@ -105,7 +117,7 @@ public struct CallTree {
         var builder = builder(.collect(budget: layout.order == .cost ? .max : budget), space, of: thread)
         let window = window(of: thread)
         progress?.begin(thread)
-        if window == nil { replay(thread, into: &builder) }
+        if window == nil { collect(thread, into: &builder) }
         if window != nil || builder.isOverBudget {
             builder.free()
             builder = stream(thread, space, window ?? Window(spans: spans(of: thread)), &emitter)

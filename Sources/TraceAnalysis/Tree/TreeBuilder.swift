@@ -126,6 +126,9 @@ struct TreeBuilder: CallSink {
         lanes = [(0, arena, CallSum())]
     }
 
+    /// The time in ns below which calls are hidden without being looked at; 0 where more than their times decides.
+    var unseenBelow: UInt64 { asked == .nothing && filter.from == 0 && filter.to == .max ? filter.minCost : 0 }
+
     func free() {
         for (index, lane) in lanes.enumerated() where index != current { lane.arena.free() }
         arena.free()
@@ -366,6 +369,12 @@ struct TreeBuilder: CallSink {
         _ call: UnsafeMutablePointer<OpenCall<Payload>>, calls: UInt32, time: UInt64, at moment: UInt64
     ) {
         call.pointee.payload.dropped.add(CallSum(calls: UInt64(calls), time: time))
+    }
+
+    mutating func skip(calls: UInt64, time: UInt64, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
+        if calls == 0 { return }
+        call.pointee.payload.callees &+= time
+        hide(CallSum(calls: calls, time: time), below: call)
     }
 
     mutating func tell(

@@ -12,6 +12,8 @@ public enum SessionFile: Sendable {
     case description
     /// Sums that a reader keeps, so that the next reader need not read everything.
     case aggregate
+    /// What a reader keeps of calls, so that pictures of any stretch need not read all of it.
+    case summaries
     /// The functions that record options name, and `functions.1` and so on, those that were named while it was recorded; there
     /// only while processes may look for them.
     case functions
@@ -35,6 +37,7 @@ public enum SessionFile: Sendable {
         case .buffers: "buffers"
         case .description: "session.json"
         case .aggregate: "aggregate"
+        case .summaries: "summaries"
         case .functions: "functions"
         case .switches: "switches"
         case .wakings: "wakings"
@@ -53,6 +56,7 @@ public enum SessionFile: Sendable {
         case SessionFile.buffers.name: self = .buffers
         case SessionFile.description.name, SessionFile.description.name + ".new": self = .description
         case SessionFile.aggregate.name: self = .aggregate
+        case SessionFile.summaries.name: self = .summaries
         case SessionFile.functions.name: self = .functions
         case SessionFile.switches.name: self = .switches
         case SessionFile.wakings.name: self = .wakings
@@ -61,6 +65,7 @@ public enum SessionFile: Sendable {
         case SessionFile.names.name: self = .names
         case SessionFile.sources.name: self = .sources
         case _ where name.hasPrefix(SessionFile.aggregate.name + "."): self = .aggregate
+        case _ where name.hasPrefix(SessionFile.summaries.name + "."): self = .summaries
         case _ where name.hasPrefix(SessionFile.functions.name + "."): self = .functions
         case _ where name.hasPrefix(SessionFile.names.name + "."): self = .names
         default: return nil
@@ -82,6 +87,7 @@ public enum SessionFile: Sendable {
         case .description: bytes.starts(with: SessionDescription.start.utf8)
         case .names: bytes.starts(with: "FATHNAM".utf8)
         case .sources: bytes.starts(with: SourceArchive.magic.utf8)
+        case .summaries: bytes.starts(with: "fathsum".utf8)
         // The file begins with the identity of its log.
         case .aggregate: bytes.indices.contains { bytes[$0...].starts(with: "FATHAGG".utf8) }
         }

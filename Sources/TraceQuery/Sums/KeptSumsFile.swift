@@ -5,13 +5,11 @@ internal import TraceSystem
 
 /// The call paths of a finished recording, kept beside it.
 ///
-/// They are used only while the log is the file that they were made of: same inode, size and times of change. Nothing is
-/// kept of a log that changed in the last two seconds, which may change again without its times telling.
+/// They are used only while the log is the file that they were made of.
 struct KeptSumsFile {
     private let session: String
     private let path: String
-    private let identity: [UInt64]
-    private let isSettled: Bool
+    private let identity: LogIdentity
 
     /// Logs smaller than this are as quickly read, in bytes.
     private static let leastSize = 1 << 20
@@ -19,26 +17,12 @@ struct KeptSumsFile {
     /// - Returns: nil when `session` is not finished or too small to bother.
     init?(_ session: Session) {
         // What is kept knows nothing of memory.
-        guard !session.isRecording, !session.followsMemory, session.buffersSize == 0,
-            session.plainLogSize >= KeptSumsFile.leastSize
-        else {
-            return nil
-        }
-        var status = stat()
-        guard stat("\(session.path)/\(SessionFile.trace.name)", &status) == 0, status.st_size == session.logSize
+        guard !session.followsMemory, session.plainLogSize >= KeptSumsFile.leastSize,
+            let identity = LogIdentity(session)
         else { return nil }
         self.session = session.path
-        path = session.path + "/aggregate"
-        identity = [
-            UInt64(status.st_ino), UInt64(status.st_size), KeptSumsFile.nanoseconds(status.st_mtim),
-            KeptSumsFile.nanoseconds(status.st_ctim),
-        ]
-        let settled = SystemClock.realtime &- 2_000_000_000
-        isSettled = identity[2] < settled && identity[3] < settled
-    }
-
-    private static func nanoseconds(_ time: timespec) -> UInt64 {
-        UInt64(bitPattern: Int64(time.tv_sec)) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+        path = "\(session.path)/\(SessionFile.aggregate.name)"
+        self.identity = identity
     }
 
     /// Reads the sums that were kept; nil when there are none of this log.
@@ -49,7 +33,7 @@ struct KeptSumsFile {
         let file = KeptFile(descriptor)
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return KeptSums(of: identity, fileSize: Int(status.st_size), read: file.read)
+        return KeptSums(of: identity.words, fileSize: Int(status.st_size), read: file.read)
     }
 
     /// Keeps sums; where that cannot be, nothing is kept.
@@ -59,12 +43,12 @@ struct KeptSumsFile {
     ///   - rows: of its functions, made as `settings` say.
     ///   - threads: likewise, of the threads.
     func store(_ tree: CallPathTree, _ rows: [AggregateRow], _ threads: [ThreadSums], _ settings: RowSettings) {
-        guard isSettled, SessionFiles.canReplace(.aggregate, at: session) else { return }
+        guard identity.isSettled, SessionFiles.canReplace(.aggregate, at: session) else { return }
         let temporary = "\(path).\(getpid())"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
         var isWritten = lseek(descriptor, KeptSums.headerSize, SEEK_SET) == KeptSums.headerSize
-        let header = KeptSums.write(tree, functions: rows, threads: threads, settings, of: identity) { bytes in
+        let header = KeptSums.write(tree, functions: rows, threads: threads, settings, of: identity.words) { bytes in
             isWritten = isWritten && writeAll(bytes, to: descriptor) == 0
         }
         isWritten =

@@ -142,12 +142,7 @@ public struct FlameChart: TreeVisitor {
         let thread = stack.thread
         var name = ""
         if withProcess { name = "\(thread.process.programName) \(thread.process.pid) · " }
-        if let task = thread.task {
-            name += "task \(task)"
-        } else {
-            let own = thread.tid == thread.process.pid ? "main" : thread.name.isEmpty ? "thread" : thread.name
-            name += "\(own) \(thread.tid)"
-        }
+        name += thread.text
         return stack.lane == 0 ? name : "\(name) · stack \(stack.lane)"
     }
 

@@ -16,15 +16,20 @@ extension FlameGraph {
         writer.write("</style>\n</head>\n<body>\n" as StaticString)
         writer.write(FlamePage.body)
         writer.write("<script type=\"application/json\" id=\"data\">\n" as StaticString)
-        writeData(to: writer)
+        writeData(to: JSONWriter(writer, isEmbedded: true))
         writer.write("\n</script>\n<script>" as StaticString)
         writer.write(FlamePage.script)
         writer.write("</script>\n</body>\n</html>\n" as StaticString)
     }
 
+    /// Writes what the page shows, as JSON.
+    public func writeJSON(to writer: ByteWriter) {
+        writeData(to: JSONWriter(writer))
+        writer.write("\n" as StaticString)
+    }
+
     /// Writes the data that `data.js` reads.
-    private func writeData(to writer: ByteWriter) {
-        let json = JSONWriter(writer, isEmbedded: true)
+    private func writeData(to json: JSONWriter) {
         json.object {
             json.field("inverted", options.isInverted)
             json.field("colour", isDifferential ? "change" : colouring.rawValue)

@@ -11,11 +11,17 @@ enum BrowserWindow {
     static func open(_ path: String) {
         guard let resolved = realpath(path, nil) else { return }
         defer { free(resolved) }
-        let file = String(cString: resolved)
-        for command in commands where shows(file, command) { return }
-        Diagnostics.warn(
-            "no browser was opened, because \(reason); the page is \(CommandText.file(path))")
+        if !shows(String(cString: resolved)) {
+            Diagnostics.warn("no browser was opened, because \(reason); the page is \(CommandText.file(path))")
+        }
     }
+
+    /// Shows the page at an address, in the same way. It is for the caller to have told the address.
+    static func open(address: String) {
+        if !shows(address) { Diagnostics.say("no browser was opened, because \(reason)") }
+    }
+
+    private static func shows(_ place: String) -> Bool { commands.contains { shows(place, $0) } }
 
     private static func variable(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
@@ -35,10 +41,13 @@ enum BrowserWindow {
     }
 
     /// Runs a command of the shell's, and waits a second at most for it to fail.
-    private static func shows(_ file: String, _ command: String) -> Bool {
+    private static func shows(_ place: String, _ command: String) -> Bool {
         let words = command.contains("%s") ? command.replacing("%s", with: "\"$1\"") : command + " \"$1\""
-        let browser = ChildProgram(input: .nothing, output: .nothing, errors: .nothing, restoring: [SIGPIPE])
-        guard let process = try? browser.start("/bin/sh", ["sh", "-c", "exec \(words)", "sh", file]) else {
+        var browser = ChildProgram(input: .nothing, output: .nothing, errors: .nothing, restoring: [SIGPIPE])
+        // What is typed to end this program is not for the browser.
+        browser.hasOwnGroup = true
+        browser.blockedSignals = sigset_t()
+        guard let process = try? browser.start("/bin/sh", ["sh", "-c", "exec \(words)", "sh", place]) else {
             return false
         }
         var status: Int32 = 0

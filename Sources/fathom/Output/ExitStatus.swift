@@ -86,6 +86,11 @@ enum ExitStatus: Int32 {
                 row.status != "1"
                     ? row : ("1", "There is nothing to order or, with --verify, the new build does not start better.")
             }
+        case is View.Type:
+            return [
+                ("0", "The server was ended, by Ctrl-C or another signal."),
+                ("2", "The recording cannot be read, or not be served."), usage,
+            ]
         case is Fathom.Type:
             return reading + [
                 (

@@ -3,10 +3,13 @@ internal import TraceAnalysis
 internal import TraceFindings
 internal import TraceReports
 
-/// The file a flame graph is drawn into: a picture if its name ends in .svg, else a page.
+/// The file a flame graph is drawn into: a picture if its name ends in .svg, else a page; or what the format asks for.
 struct FlameFile {
+    /// A page, a picture, or the data that a page shows.
+    enum Format: String, CaseIterable { case html, svg, json }
+
     private let path: String
-    private let isPicture: Bool
+    private let format: Format
 
     /// Endings of what is neither: who asks for one of them would not get it.
     private static let others: Set<String> = [
@@ -15,14 +18,22 @@ struct FlameFile {
     ]
 
     /// - Throws: bad usage when the name is that of another type of file.
-    init(_ path: String) throws {
+    init(_ path: String, _ format: Format? = nil) throws {
         self.path = path
         let ending = FileName.ending(path)
+        if let format {
+            let known = Format(rawValue: ending == "htm" ? "html" : ending)
+            if known != format, known != nil || FlameFile.others.contains(ending) {
+                throw ValidationError("-o \(path): --format \(format.rawValue) is no file of .\(ending)")
+            }
+            self.format = format
+            return
+        }
         if FlameFile.others.contains(ending) {
             throw ValidationError(
                 "-o \(path): flame graphs are pages or SVG pictures: end the name in .html or .svg, not .\(ending)")
         }
-        isPicture = ending == "svg"
+        self.format = ending == "svg" ? .svg : .html
     }
 
     /// Draws the differential flame graph.
@@ -37,7 +48,11 @@ struct FlameFile {
     /// - Throws: exit status 2, the reason said, when it cannot be written.
     func draw(_ graph: FlameGraph) throws {
         let file = try OutputFile(path)
-        if isPicture { graph.writeSVG(to: file.writer) } else { graph.writeHTML(to: file.writer) }
+        switch format {
+        case .html: graph.writeHTML(to: file.writer)
+        case .svg: graph.writeSVG(to: file.writer)
+        case .json: graph.writeJSON(to: file.writer)
+        }
         try file.finish()
     }
 }

@@ -117,7 +117,8 @@ import Testing
         let needed = try depends.split { ",\n".contains($0) }.map { String(try $0.split(separator: " ").at(0)) }
         #expect(
             Set(needed) == [
-                "libc6", "libdw1", "libelf1", "libgcc-s1", "libncursesw6", "libsqlite3-0", "libstdc++6", "libtinfo6",
+                "libc6", "libdw1", "libelf1", "libgcc-s1", "libmicrohttpd12", "libncursesw6", "libsqlite3-0",
+                "libstdc++6", "libtinfo6",
                 "libzstd1", "zlib1g",
             ], "\(depends)")
         let listing = try run("dpkg-deb", ["--contents", paths[2]]).stdout
@@ -148,7 +149,10 @@ import Testing
         for name in linked { #expect(notices.contains("\n| \(name)"), "THIRD-PARTY-NOTICES.md lacks \(name)") }
         let loaded = try run(
             "jq", ["-r", #".packages[] | select(.SPDXID | startswith("SPDXRef-Loaded-")) | .name"#, path])
-        #expect(Set(loaded.stdout.split(separator: "\n")).isSuperset(of: ["SQLite", "ncurses", "glibc", "libdw"]))
+        #expect(
+            Set(loaded.stdout.split(separator: "\n")).isSuperset(of: [
+                "SQLite", "ncurses", "glibc", "libdw", "libmicrohttpd",
+            ]))
         let version = try run(
             "jq", ["-r", #".packages[] | select(.name == "swift-argument-parser") | .versionInfo"#, path])
         let resolved = try run("jq", ["-r", ".pins[].state.version", "\(Binaries.repository)/Package.resolved"])

@@ -81,6 +81,16 @@ import Testing
                     #expect(try terminal.status() == 0, "\(example)")
                     continue
                 }
+                // A server goes on until a signal ends it, with its port or, as that may be taken, with any.
+                if command == "view" {
+                    let words = example.replacing("--port 8087", with: "--port 0").split(separator: " ").dropFirst(3)
+                    let server = try ViewServer(
+                        directory.file("prog.fathom"), in: directory, words.map(String.init),
+                        environment: ["BROWSER": "true"])
+                    server.process.signal(SIGINT)
+                    #expect(server.process.wait() == 0, "\(example)")
+                    continue
+                }
                 let result = try shell(String(example))
                 #expect(result.status == 0, "\(example): \(result.stderr)")
             }

@@ -455,4 +455,21 @@ import TraceFile
             #expect(space.function(at: address, ticks: 1) == space.function(at: address, ticks: 2))
         }
     }
+
+    /// A stretch of time is read whole, and all of the time by outlines.
+    @Test(arguments: 1...8 as ClosedRange<UInt64>)
+    func treesByOutlinesAreThoseOfAllCalls(seed: UInt64) throws {
+        let trace = RandomTrace(
+            seed: seed, count: 30_000, chunkCalls: 20 + Int(seed) * 9,
+            maxDepth: seed % 2 == 0 ? 60 : 8)
+        try trace.writer.write(to: path)
+        for least in [300, 20_000, 200_000, 2_000_000, 50_000_000] as [UInt64] {
+            for depth in [UInt32.max, 3] {
+                let outlined = try tree(filter { ($0.minCost, $0.maxDepth) = (least, depth) })
+                let whole = try tree(filter { ($0.minCost, $0.maxDepth, $0.to) = (least, depth, .max - 1) })
+                #expect(outlined == whole, "seed \(seed), \(least) ns")
+                #expect(!outlined.isEmpty)
+            }
+        }
+    }
 }

@@ -72,6 +72,10 @@ struct Flame: ParsableCommand {
     @Flag(help: "A flame chart: every call of every thread, where it was in time.")
     var timeOrder = false
 
+    @Option(
+        help: "html, svg, or json: the data that the page shows; by default what the name of the file ends in.")
+    var format: FlameFile.Format?
+
     @Option(help: "The title to show, instead of the command that was recorded.")
     var title: String?
 
@@ -86,14 +90,16 @@ struct Flame: ParsableCommand {
             throw ValidationError("--faults is for flame graphs, without --memory, --time, --diff and --time-order")
         }
         if diff != nil, timeOrder { throw ValidationError("--diff and --time-order exclude each other") }
+        if open, format == .json { throw ValidationError("--open is for pages and pictures, not for --format json") }
         if open, output == "-" { throw ValidationError("--open is for a file, not for standard output") }
     }
 
     func run() throws {
         var command = self
         if output == nil, input.given == nil { command.input.given = try newestSession() }
-        let path = output ?? "\(SessionName.withoutEnding(command.input.given ?? "")).flame.html"
-        let file = try FlameFile(path)  // bad usage is told before a bad session
+        let path =
+            output ?? "\(SessionName.withoutEnding(command.input.given ?? "")).flame.\(format?.rawValue ?? "html")"
+        let file = try FlameFile(path, format)  // bad usage is told before a bad session
         try command.draw(to: file)
         if output == nil { Diagnostics.say("wrote \(CommandText.file(path))") }
         if open { BrowserWindow.open(path) }

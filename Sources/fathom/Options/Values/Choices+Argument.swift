@@ -16,6 +16,7 @@ extension DiffReport.Order: ExpressibleByArgument {}
 extension DiffReport.Subject: ExpressibleByArgument {}
 extension DumpReport.Format: ExpressibleByArgument {}
 extension ExportFormat: ExpressibleByArgument {}
+extension FlameFile.Format: ExpressibleByArgument {}
 extension FlameGraph.Colouring: ExpressibleByArgument {}
 extension GateReport.Format: ExpressibleByArgument {}
 extension Grouping: ExpressibleByArgument {}

@@ -1,0 +1,47 @@
+internal import TraceFile
+
+/// Replays without reading all chunks.
+extension StackReplay {
+    /// Does as ``run(_:clock:chunks:onChunk:into:)`` does, but tells what chunks have outlines for by these.
+    static func run(
+        _ thread: TracedThread, clock: Clock, by outlines: ChunkOutlines, onChunk: ((Int) -> Void)? = nil,
+        into sink: inout Sink
+    ) {
+        var replay = StackReplay(thread, clock: clock, from: 0, sink: &sink)
+        defer { replay.free() }
+        for index in thread.chunks.indices {
+            if let outline = outlines.take(index), replay.skip(chunk: index, outline, &sink) {
+                onChunk?(index)
+                if !replay.end(chunk: index, &sink) { return }
+            } else if !replay.read(chunk: index, onChunk, &sink) {
+                return
+            }
+        }
+        replay.finish(&sink)
+    }
+
+    /// - Returns: false where the chunk is to be read, because the stack is not as it says.
+    private mutating func skip(chunk index: Int, _ outline: ChunkOutline, _ sink: inout Sink) -> Bool {
+        let chunk = thread.chunks[index]
+        guard isContiguous, !isStopped, chunk.sequence == nextSequence, chunk.lane == stack.lane,
+            Int(chunk.depth) == stack.depth, outline.ended.count <= stack.depth
+        else { return false }
+        begin(chunk: index, &sink)
+        for call in outline.ended {
+            sink.skip(calls: call.part.calls, time: call.part.time, in: stack.top)
+            sink.exit(stack.top, end: call.time, state: call.state)
+            stack.top -= 1
+        }
+        sink.skip(calls: outline.inside.calls, time: outline.inside.time, in: stack.top)
+        guard thread.hold(chunk: index + 1) else { return true }
+        let next = thread.chunks[index + 1]
+        for part in outline.begun {
+            let entry = next.path(at: stack.depth)
+            open(
+                function: entry.function, callSite: entry.callSite, at: entry.enterTicks, inherited: false, &sink)
+            sink.skip(calls: part.calls, time: part.time, in: stack.top)
+        }
+        lastTicks = thread.end(of: chunk, lastRecord: lastTicks)
+        return true
+    }
+}

@@ -1,0 +1,73 @@
+/// What draws the recording: parameters come checked, and bytes go out as they are sent.
+///
+/// Several threads call this at once. Whatever is thrown is told in one sentence (503).
+public protocol PictureSource: Sendable {
+    /// How far summaries are made, 0...1.
+    var summaries: Double { get }
+
+    /// A picture of some tracks, in the form that the page reads.
+    func picture(_ request: PictureRequest) throws -> [UInt8]
+
+    /// The functions from number `first` on that pictures have named so far, as JSON.
+    func names(from first: Int) throws -> [UInt8]
+
+    /// The call that is open at a place of a picture, as JSON; nil where none is.
+    func call(_ request: CallRequest) throws -> [UInt8]?
+
+    /// The server ends: who waits for a picture is not to wait any longer.
+    func stop()
+}
+
+/// A picture that is asked for.
+public struct PictureRequest: Sendable, Equatable {
+    /// ns since the session's start; not empty.
+    public var time: Range<UInt64>
+    /// Pixels, 1 to ``mostPixels``.
+    public var width: Int
+    /// Indices among the session's tracks; each is there.
+    public var tracks: [Int]
+    /// Depths of calls, 0 the outermost; not empty.
+    public var rows: Range<Int>
+
+    public static let mostPixels = 16_384
+    static let mostRows = 65_536
+
+    init(_ parameters: inout Parameters, tracks count: Int) throws(BadRequest) {
+        let from: UInt64 = try parameters.number("from", in: 0...UInt64.max - 1)
+        let to: UInt64 = try parameters.number("to", in: 0...UInt64.max)
+        if from >= to { throw BadRequest("Nothing lies between from and to.") }
+        time = from..<to
+        width = try parameters.number("width", in: 1...PictureRequest.mostPixels)
+        let words = (try parameters.text("tracks") ?? "").split(separator: ",", omittingEmptySubsequences: false)
+        tracks = []
+        for word in words {
+            guard let track = Parameters.number(word, in: 0...Int.max), track < count else {
+                throw BadRequest("There is no track '\(word.prefix(20))': they are 0 to \(count - 1).")
+            }
+            tracks.append(track)
+        }
+        guard Set(tracks).count == tracks.count else { throw BadRequest("A track is there more than once.") }
+        let ends = (try parameters.text("rows") ?? "").split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = Parameters.number(ends[0], in: 0...PictureRequest.mostRows - 1),
+            let last = Parameters.number(ends[1], in: first...PictureRequest.mostRows - 1)
+        else { throw BadRequest("The parameter rows is a first and a last row, as 0-39.") }
+        rows = first..<last + 1
+    }
+}
+
+/// A place of a picture.
+public struct CallRequest: Sendable, Equatable {
+    /// Index among the session's tracks; it is there.
+    public var track: Int
+    /// The call's depth.
+    public var row: Int
+    /// ns since the session's start.
+    public var moment: UInt64
+
+    init(_ parameters: inout Parameters, tracks count: Int) throws(BadRequest) {
+        if count == 0 { throw BadRequest("The recording has no track.") }
+        track = try parameters.number("track", in: 0...count - 1)
+        row = try parameters.number("row", in: 0...PictureRequest.mostRows - 1)
+        moment = try parameters.number("at", in: 0...UInt64.max)
+    }
+}
