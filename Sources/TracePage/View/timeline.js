@@ -187,7 +187,7 @@ function isFine(lane, first, last) {
     if (!part || part.isCoarse) return false;
     const step = nsPerPx() / timeline.ratio, is = (part.to - part.from) / part.width;
     return part.from <= Math.max(selection.from, session.begin) && part.to >= Math.min(selection.to, session.end)
-        && part.firstRow <= first && part.firstRow + part.rows > Math.min(last, lane.depth - 1) && is <= step * 1.01 && is > step / 4;
+        && part.firstRow <= first && part.lastRow >= Math.min(last, lane.depth - 1) && is <= step * 1.01 && is > step / 4;
 }
 
 async function askForGroup(group, wanted, rows) {
