@@ -99,7 +99,7 @@ function layOut() {
     if (!timeline.isSized && !work.classList.contains('beside')) {
         // Until somebody says otherwise, the timeline is as tall as what there is to see, up to a good half.
         layLanes(room);
-        work.style.setProperty('--part', Math.min(Math.max((lanes.height + 34) / work.clientHeight, 0.25), 0.56));
+        work.style.setProperty('--part', Math.min(Math.max((lanes.height + 34) / work.clientHeight, 0.16), 0.56));
         fitStage();
     } else {
         fitStage();
@@ -213,7 +213,7 @@ async function askForGroup(group, wanted, rows) {
         const picture = await source.picture(question, mine.stop.signal);
         await readUpTo(picture.known);
         for (const [track, part] of picture.tracks) {
-            if (part.isCoarse) wait = 200;
+            if (part.isCoarse) wait = 400;
             pictures.delete(track); // so that the last ones are those that were asked for last
             pictures.set(track, part);
             for (const find of [deepen, findTrunk]) hasGrown = find(lanes.all[track], part) || hasGrown;
