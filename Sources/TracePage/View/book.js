@@ -65,13 +65,13 @@ const tints = {
         return groups[this.number(this.group(name, module, file)) % groups.length][shadeOf(name)];
     },
     /// Groups by what they tell most about: modules where there are several, or else files, or else functions.
-    choose() {
+    choose(modules = book.modules, files = book.files) {
         const several = (keys, least) => {
             const counts = new Map();
             for (const each of keys) counts.set(each, (counts.get(each) ?? 0) + 1);
             return counts.size >= least && Math.max(...counts.values()) < 0.6 * keys.length;
         };
-        this.by = several(book.modules, 3) ? 'module' : several(book.files, 4) ? 'file' : 'function';
+        this.by = several(modules, 3) ? 'module' : several(files, 4) ? 'file' : 'function';
     },
     legend() {
         const { groups } = viewPalette();
@@ -94,6 +94,10 @@ function shadeOf(name) {
 loaders.push(() => {
     data.palette = viewColours;
     const { module, file } = data.groups, pairs = {};
+    if (!tints.by && !theStage()) { // there are no pictures, which would name functions
+        tints.choose(module.of.map(group => module.names[group]), file.of.map(group => file.names[group]));
+        chooseTints();
+    }
     const pairOfName = f => (pairs[`${tints.by} ${theme}`] ??= [])[f] ??= book.ids.has(names[f])
         ? tints.pair(book.ids.get(names[f]))
         : tints.pairNamed(names[f], module.names[module.of[f]], placeIn(f) ? file.names[file.of[f]] : null);

@@ -38,6 +38,13 @@ function chooseEntry({ lane, row, k, part }) {
     choose({ call: { track: lane.index, row, begin, end }, name: book.names[part.fn[k]] ?? null }, true);
 }
 
+/// Arguments, as an object or a list of {name, value}, and what the call returned.
+function valuesText(given, result) {
+    const pairs = Array.isArray(given) ? given.map(each => [each.name, each.value]) : Object.entries(given ?? {});
+    const text = pairs.map(pair => pair.join('=')).join(', ');
+    return result === null || result === undefined ? text : `${text} = ${result}`.trim();
+}
+
 /// What is told of the selected call below, once it is known.
 async function tellCall() {
     const { call } = selection, place = element('status');
@@ -56,10 +63,11 @@ async function tellCall() {
         call.path = known.path;
         told = [
             ['total', duration(known.total)], ['self', duration(known.self)],
-            ...session.splits ? [['blocked', duration(known.blocked)], ['wanted a CPU', duration(known.wanting)]] : [],
+            ...[['blocked', known.blocked], ['wanted a CPU', known.wanting]].filter(([, ns]) => ns !== null && ns !== undefined)
+                .map(([word, ns]) => [word, duration(ns)]),
             ['at', duration(known.begin)], ...known.state === 'complete' ? [] : [['state', known.state]],
         ];
-        const parts = [make('b', known.name), make('span', words(told)), make('span', known.arguments ?? ''), make('span', laneTitle(lane))];
+        const parts = [make('b', known.name), make('span', words(told)), make('span', valuesText(known.arguments, known.result)), make('span', laneTitle(lane))];
         for (const each of parts) each.title = each.textContent;
         place.replaceChildren(...parts.filter(each => each.textContent));
     } catch (problem) {

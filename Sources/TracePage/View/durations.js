@@ -21,7 +21,7 @@ addPane({
             columns: [
                 { key: 'total', title: 'Total', width: 88, value: row => row.total, text: row => duration(row.total) },
                 { key: 'at', title: 'At', width: 96, isText: true, value: row => row.begin, text: row => duration(row.begin) },
-                { key: 'where', title: 'Thread and arguments', isText: true, value: row => row.label, text: row => [row.label, row.arguments].filter(each => each).join(' · ') },
+                { key: 'where', title: 'Thread and arguments', isText: true, value: row => row.label, text: row => [row.label, row.values].filter(each => each).join(' · ') },
             ],
             choose: row => this.select(row), open: row => zoomToCall(row),
         });
@@ -79,12 +79,12 @@ addPane({
         if (!answer || selection.name !== name) return;
         const found = [];
         const walk = (call, depth, track) => {
-            if (call.watched && call.total_ns !== undefined) found.push({ track, row: depth, begin: call.start_ns, end: call.start_ns + call.total_ns, total: call.total_ns, arguments: call.arguments, label: track < 0 ? '' : session.tracks[track].label });
+            if (call.watched && call.total_ns !== undefined) found.push({ track, row: depth, begin: call.start_ns, end: call.start_ns + call.total_ns, total: call.total_ns, values: valuesText(call.args, call.returned), label: track < 0 ? '' : session.tracks[track].label });
             for (const each of call.children ?? []) walk(each, depth + 1, track);
         };
         for (const process of answer.processes) {
             for (const thread of process.threads) {
-                const track = session.tracks.findIndex(each => each.tid === thread.tid && session.processes[each.process].pid === process.pid);
+                const track = trackOf(process, thread);
                 for (const root of thread.roots) walk(root, 0, track);
             }
         }

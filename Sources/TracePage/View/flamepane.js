@@ -1,9 +1,20 @@
 // The flame graph of the stretch, with what leads to the selected function and what it leads to beside it.
 addPane({
-    key: 'flame', title: 'Flame graph', hint: 'Call paths of the stretch, as wide as their time',
-    make(place) { place.append(element('flame')); element('flame').hidden = false; },
+    key: 'flame', title: 'Flame graph', hint: 'Call paths of the stretch, as wide as their time', of: () => selection.widths,
+    make(place) {
+        place.append(element('flame'));
+        element('flame').hidden = false;
+        for (const [key, text] of widthChoices()) {
+            const choice = make('option', text);
+            choice.value = key;
+            element('widths').append(choice);
+        }
+        element('widths').hidden = element('widths').children.length < 2;
+        element('widths').value = selection.widths;
+        element('widths').onchange = () => choose({ widths: element('widths').value }, true);
+    },
     async show() {
-        const answer = await ask(this, 'flame', commonOptions());
+        const answer = await ask(this, 'flame', [...widthOptions(), ...commonOptions()]);
         if (!answer || answer === this.answer && graph) return;
         const before = graph ? [pathOf(zoomed), pathOf(selected)] : [[], []];
         load({ ...answer });
@@ -22,6 +33,14 @@ addPane({
     },
     whenShown() { if (graph) { main.fit(); main.draw(); legend(); drawSandwich(); } },
 });
+
+/// What frames can be as wide as: options of flame, without their dashes.
+const widthChoices = () => [
+    ['', 'all time'], ...session.splits ? [['time=cpu', 'time on a CPU'], ['time=blocked', 'time blocked'], ['time=runnable', 'time wanting a CPU']] : [],
+    ...session.memory ? [['memory=bytes', 'bytes allocated'], ['memory=live', 'bytes never freed']] : [],
+    ...session.faults ? [['faults=minor', 'minor page faults'], ['faults=major', 'major page faults']] : [],
+];
+const widthOptions = () => widthChoices().some(([key]) => key && key === selection.widths) ? [`--${selection.widths}`] : [];
 
 /// Scrolls to where the graph first branches: what is above that, one path has all the time of.
 function scrollToBranches() {

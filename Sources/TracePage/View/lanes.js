@@ -36,11 +36,11 @@ async function loadEvents() {
 
 /// Notes how deep a picture shows a lane to be. Returns whether that is deeper than what was known.
 function deepen(lane, part) {
-    let deepest = part.rows - 1;
-    while (deepest >= 0 && part.first[deepest] === part.first[deepest + 1]) deepest--;
+    let rows = part.rows;
+    while (rows > 0 && part.first[rows - 1] === part.first[rows]) rows--;
     // Below the last row that was asked for there may be more.
-    const depth = part.firstRow + deepest + 1 + (deepest === part.rows - 1 ? 1 : 0), isDeeper = deepest >= 0 && depth > lane.depth;
-    if (isDeeper) lane.depth = depth;
+    const depth = part.firstRow + rows, isDeeper = rows > 0 && depth + (depth > part.lastRow ? 1 : 0) > lane.depth;
+    if (isDeeper) lane.depth = depth + (depth > part.lastRow ? 1 : 0);
     return isDeeper;
 }
 

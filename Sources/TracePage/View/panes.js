@@ -19,10 +19,17 @@ async function ask(pane, command, options) {
     pane.stop?.abort();
     const stop = pane.stop = new AbortController();
     pane.place.classList.add('asking');
+    clearTimeout(pane.patience);
+    pane.patience = setTimeout(() => {
+        if (pane.stop !== stop || pane.isAnswered) return;
+        pane.note.replaceChildren(make('p', `fathom ${command} goes through the calls…`));
+        pane.note.hidden = false;
+    }, 800);
     try {
         const { answer, said } = await source.ask(command, options, pane.key, stop.signal);
         if (pane.stop !== stop) return null;
         panes.answers.set(key, answer);
+        pane.isAnswered = true;
         if (panes.answers.size > 8) panes.answers.delete(panes.answers.keys().next().value);
         settlePane(pane, null, said);
         return answer;
@@ -35,6 +42,7 @@ async function ask(pane, command, options) {
 
 /// Says what was said beside an answer, or why there is none, as the sentence that it is.
 function settlePane(pane, problem, said = []) {
+    clearTimeout(pane.patience);
     pane.place.classList.remove('asking');
     pane.place.classList.toggle('failed', problem !== null);
     const lines = problem ? [...problem.said ?? [], problem.message] : said;

@@ -7,6 +7,7 @@ const selection = {
     filters: [], // as on the command line, a word each
     marks: [], // ns
     pane: null, by: null, search: '', // the pane in front, what colours tell, what is searched for
+    widths: '', // what frames of the flame graph are as wide as, as options have it; empty for all time
     sort: 'activity', order: [], folds: {}, hidden: [], pinned: [], // of lanes; folds: 0 for folded, or a number of rows, by track
 };
 const selectionListeners = []; // each is told which keys have changed, as a Set
@@ -47,6 +48,7 @@ function addressOf(each) {
     note('folds', Object.entries(each.folds).map(pair => pair.join('.')).join('-'));
     note('pane', each.pane);
     note('by', each.by);
+    note('widths', each.widths);
     note('search', each.search);
     note('sort', each.sort === 'activity' ? null : each.sort);
     return `#${parts}`;
@@ -69,6 +71,7 @@ function selectionAt(hash) {
         from, to, range: range.length === 2 && range[0] < range[1] ? range : null, name: parts.get('function'),
         call: call.length === 4 ? { track: call[0], row: call[1], begin: call[2], end: call[3] } : null,
         filters: parts.getAll('o'), folds, pane: parts.get('pane'), by: parts.get('by'), search: parts.get('search') ?? '',
+        widths: parts.get('widths') ?? '',
         sort: ['name', 'time', 'order'].includes(parts.get('sort')) ? parts.get('sort') : 'activity',
     };
     for (const key of lists) chosen[key] = numbers(parts.get(key));

@@ -25,7 +25,7 @@ const live = {
     call(track, row, at) { return this.json('call', { track, row, at }); },
     async picture({ from, to, width, tracks, rows }, signal) {
         const asked = { from, to, width, tracks: tracks.join(), rows: rows.join('-') };
-        return readPicture(await (await this.get('picture', asked, signal)).arrayBuffer(), width, rows[0]);
+        return readPicture(await (await this.get('picture', asked, signal)).arrayBuffer(), width, rows);
     },
     ask(command, options, pane, signal) { return this.json(`ask/${command}`, { o: options, pane }, signal); },
 };
@@ -43,7 +43,7 @@ const frozen = content => ({
     async picture() {
         if (!content.picture) throw new Refusal('this page was saved without calls');
         const { data, width, rows } = content.picture;
-        const picture = readPicture(Uint8Array.from(atob(data), each => each.charCodeAt(0)).buffer, width, rows[0]);
+        const picture = readPicture(Uint8Array.from(atob(data), each => each.charCodeAt(0)).buffer, width, rows);
         for (const part of picture.tracks.values()) part.isAll = true; // there is no finer one
         return picture;
     },
@@ -56,32 +56,28 @@ const frozen = content => ({
 
 const source = element('frozen') ? frozen(JSON.parse(element('frozen').textContent)) : live;
 
-/// Typed arrays on a picture's bytes; see the route `picture` in TraceServe.
+/// Typed arrays on a picture's bytes, see PictureBytes.swift.
 ///
-/// - `firstRow`: the first row that was asked for.
-function readPicture(buffer, width, firstRow) {
+/// - `rows`: the first and the last row that were asked for. Empty ones at the end are left out.
+function readPicture(buffer, width, [firstRow, lastRow]) {
     const [magic, version, count, known] = new Uint32Array(buffer, 0, 4), [from, to] = new Float64Array(buffer, 16, 2);
     if (magic !== 0x50544146 || version !== 1) throw new Refusal('this page is of another version of Fathom than what serves it');
     const tracks = new Map();
     let at = 32;
     const take = (Type, n) => { // what is next
         const part = new Type(buffer, at, n);
-        at += part.byteLength;
+        at += part.byteLength + 7 & ~7;
         return part;
     };
-    const align = () => { at = at + 7 & ~7; };
     for (let i = 0; i < count; i++) {
         const [track, n, rows, flags] = take(Uint32Array, 4), first = take(Uint32Array, rows + 1);
-        align();
-        const part = { track, from, to, width, firstRow, rows, isCoarse: (flags & 1) !== 0, first };
+        const part = { track, from, to, width, firstRow, lastRow, rows, isCoarse: (flags & 1) !== 0, first };
         part.begin = take(Float64Array, n);
         for (const [key, Type] of [['length', Float32Array], ['busy', Float32Array], ['fn', Uint32Array], ['calls', Uint32Array]]) {
             part[key] = take(Type, n);
         }
-        align();
         part.blocked = take(Uint8Array, width);
         part.wanting = take(Uint8Array, width);
-        align();
         tracks.set(track, part);
     }
     return { from, to, known, tracks };

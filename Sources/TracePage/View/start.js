@@ -3,7 +3,7 @@ function chooseTints() {
     if (!tints.by && book.names.length) tints.choose();
     if (selection.by && Object.hasOwn(tints.of, selection.by)) tints.by = selection.by;
     element('colour').value = tints.by;
-    if (graph) { main.request(); legend(); }
+    if (main.graph) { main.request(); legend(); }
 }
 
 function summaryOfSession() {
@@ -25,7 +25,8 @@ function followSelection(changed) {
     if (has('pane') && selection.pane && panes.shown?.key !== selection.pane) showPane(selection.pane);
     redraw(has('by', 'search'));
     if (has('from', 'to', 'range', 'marks') && theStage()) drawOverview();
-    if (has('from', 'to', 'range', 'filters', 'name', 'call')) followWithPanes();
+    if (has('widths')) element('widths').value = selection.widths;
+    if (has('from', 'to', 'range', 'filters', 'name', 'call', 'widths')) followWithPanes(has('widths'));
 }
 
 /// Brings the panes to the selected function and call.

@@ -99,7 +99,7 @@ function layOut() {
     if (!timeline.isSized && !work.classList.contains('beside')) {
         // Until somebody says otherwise, the timeline is as tall as what there is to see, up to a good half.
         layLanes(room);
-        work.style.setProperty('--part', Math.min(Math.max((lanes.height + 34) / work.clientHeight, 0.25), 0.56));
+        work.style.setProperty('--part', Math.min(Math.max((lanes.height + 34) / work.clientHeight, 0.16), 0.56));
         fitStage();
     } else {
         fitStage();
@@ -187,7 +187,7 @@ function isFine(lane, first, last) {
     if (!part || part.isCoarse) return false;
     const step = nsPerPx() / timeline.ratio, is = (part.to - part.from) / part.width;
     return part.from <= Math.max(selection.from, session.begin) && part.to >= Math.min(selection.to, session.end)
-        && part.firstRow <= first && part.firstRow + part.rows > Math.min(last, lane.depth - 1) && is <= step * 1.01 && is > step / 4;
+        && part.firstRow <= first && part.lastRow >= Math.min(last, lane.depth - 1) && is <= step * 1.01 && is > step / 4;
 }
 
 async function askForGroup(group, wanted, rows) {
@@ -213,7 +213,7 @@ async function askForGroup(group, wanted, rows) {
         const picture = await source.picture(question, mine.stop.signal);
         await readUpTo(picture.known);
         for (const [track, part] of picture.tracks) {
-            if (part.isCoarse) wait = 200;
+            if (part.isCoarse) wait = 400;
             pictures.delete(track); // so that the last ones are those that were asked for last
             pictures.set(track, part);
             for (const find of [deepen, findTrunk]) hasGrown = find(lanes.all[track], part) || hasGrown;

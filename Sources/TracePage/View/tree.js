@@ -1,6 +1,10 @@
 // Single calls in the order in which they nest: the longest of the stretch, each where it is called.
 const treeLimit = 200; // calls
 
+/// The lane of a thread or task that an answer tells of, or -1.
+const trackOf = (process, { tid, task }) => session.tracks.findIndex(each => each.tid === (task ?? tid)
+    && (each.kind === 'task') === (task !== undefined) && session.processes[each.process].pid === process.pid);
+
 addPane({
     key: 'tree', title: 'Tree', hint: 'The longest calls, each below its caller', isFor: () => session.content === 'calls', open: new Map(),
     make() {
@@ -43,7 +47,7 @@ addPane({
         for (const process of this.answer.processes) {
             for (const thread of process.threads) {
                 if (thread.roots.length === 0) continue;
-                const track = session.tracks.findIndex(each => each.tid === thread.tid && session.processes[each.process].pid === process.pid);
+                const track = trackOf(process, thread);
                 rows.push({ title: `${thread.name} ${thread.tid ?? ''}`, call: {}, depth: 0, below: 0, at: rows.length, isChosen: () => false });
                 thread.roots.forEach((each, at) => add(each, 0, track, `${process.pid}.${thread.tid}.${at}`));
             }
@@ -63,7 +67,7 @@ addPane({
         button.setAttribute('aria-expanded', row.isOpen);
         button.style.visibility = row.below ? '' : 'hidden';
         button.onclick = () => this.toggle(row);
-        node.append(button, row.call.name, make('small', row.call.arguments ? ` ${row.call.arguments}` : ''));
+        node.append(button, row.call.name, make('small', ` ${valuesText(row.call.args, row.call.returned)}`));
         return node;
     },
     select({ call, depth, track }) {

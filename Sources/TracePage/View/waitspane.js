@@ -62,11 +62,11 @@ addPane({
         this.line.hidden = this.grid.box.hidden = !call;
         timeline.arrows = [];
         if (!call) return settlePane(this, null);
-        const { track } = laneOf(call.track);
-        const answer = await ask(this, 'chain', ['--thread', track.kind === 'task' ? track.label : String(track.tid), '--from', `${Math.floor(call.begin)}ns`, '--to', `${Math.ceil(call.end)}ns`]);
+        const { track: chosen } = laneOf(call.track);
+        const answer = await ask(this, 'chain', ['--thread', chosen.kind === 'task' ? `task ${chosen.tid}` : String(chosen.tid), '--from', `${Math.floor(call.begin)}ns`, '--to', `${Math.ceil(call.end)}ns`]);
         this.line.hidden = this.grid.box.hidden = !answer;
         if (!answer || selection.call !== call) return;
-        this.title.textContent = `${selection.name ?? 'The call'} of ${track.label}: ${duration(answer.to_ns - answer.from_ns)}`;
+        this.title.textContent = `${selection.name ?? 'The call'} of ${chosen.label}: ${duration(answer.to_ns - answer.from_ns)}`;
         const whole = answer.to_ns - answer.from_ns;
         this.line.replaceChildren(...answer.links.map(each => {
             const part = make('span', undefined, each.what === 'ran' ? 'ran' : each.cpu_wait_ns > each.ran_ns ? 'wanted' : 'waited');
@@ -76,9 +76,9 @@ addPane({
             return part;
         }));
         this.grid.show(answer.links);
-        const trackOf = tid => session.tracks.findIndex(each => each.tid === tid);
+        const track = tid => session.tracks.findIndex(each => each.tid === tid);
         timeline.arrows = answer.links.slice(1).map((each, at) => [answer.links[at], each]).filter(([a, b]) => a.thread !== b.thread)
-            .map(([a, b]) => [{ track: trackOf(a.thread), at: a.to_ns }, { track: trackOf(b.thread), at: b.from_ns }])
+            .map(([a, b]) => [{ track: track(a.thread), at: a.to_ns }, { track: track(b.thread), at: b.from_ns }])
             .filter(ends => ends.every(each => each.track >= 0));
         redraw();
     },

@@ -113,28 +113,26 @@ struct FrozenViewer {
     /// The picture of all lanes over the whole time, as the server sends it.
     private var picture: [UInt8] {
         var bytes: [UInt8] = []
-        func put<T>(_ value: T) { withUnsafeBytes(of: value) { bytes += $0 } }
-        func align() { bytes += Array(repeating: 0, count: (8 - bytes.count % 8) % 8) }
-        for word in [0x5054_4146, 1, lanes.count, FrozenViewer.names.count] { put(UInt32(word)) }
-        put(FrozenViewer.begin)
-        put(FrozenViewer.end)
+        func put<T>(_ values: [T]) {
+            values.withUnsafeBytes { bytes += $0 }
+            bytes += Array(repeating: 0, count: (8 - bytes.count % 8) % 8)
+        }
+        put([0x5054_4146, 1, UInt32(lanes.count), UInt32(FrozenViewer.names.count)])
+        put([FrozenViewer.begin, FrozenViewer.end])
         for (index, lane) in lanes.enumerated() {
-            let rows = (0...3).map { $0 < lane.rows.count ? lane.rows[$0] : [] }, all = Array(rows.joined())
-            for word in [index, all.count, rows.count, 0] { put(UInt32(word)) }
-            for row in 0...rows.count { put(UInt32(rows[..<row].joined().count)) }
-            align()
-            for entry in all { put(entry.begin) }
-            for entry in all { put(Float(entry.length)) }
-            for entry in all { put(Float(entry.busy ?? entry.length)) }
-            for entry in all { put(UInt32(entry.function)) }
-            for entry in all { put(entry.calls) }
-            align()
-            for column in 0..<FrozenViewer.width {
-                let place = Double(column) / Double(FrozenViewer.width)
-                put(UInt8(lane.waits?.contains(place) == true ? 255 : 0))
-            }
-            bytes += Array(repeating: 0, count: FrozenViewer.width)
-            align()
+            let rows = lane.rows, all = Array(rows.joined())
+            put([UInt32(index), UInt32(all.count), UInt32(rows.count), 0])
+            put((0...rows.count).map { UInt32(rows[..<$0].joined().count) })
+            put(all.map(\.begin))
+            put(all.map { Float($0.length) })
+            put(all.map { Float($0.busy ?? $0.length) })
+            put(all.map { UInt32($0.function) })
+            put(all.map(\.calls))
+            put(
+                (0..<FrozenViewer.width).map { column -> UInt8 in
+                    lane.waits?.contains(Double(column) / Double(FrozenViewer.width)) == true ? 255 : 0
+                })
+            put([UInt8](repeating: 0, count: FrozenViewer.width))
         }
         return bytes
     }
