@@ -10,7 +10,8 @@ public struct Picture {
         public var busy: UInt64
         /// Of a run, the function with most of the time, if one has half of it.
         public var function: UInt32
-        /// 1 of a call; of a run, how many end in it; 0 of a piece of a call that goes on elsewhere.
+        /// 1 of a call; of a run, how many end in it; 0 of a piece of a call that goes on elsewhere, or was entered before a fork, or
+        /// before recording was started.
         public var calls: UInt32
     }
 

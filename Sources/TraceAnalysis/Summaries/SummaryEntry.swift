@@ -8,7 +8,8 @@ struct SummaryEntry: BitwiseCopyable {
     var busy: UInt64
     /// What tells the function, as the owner of the entry says; of a run, the one with most of the time, if one has half of it.
     var function: UInt64
-    /// How many calls end here: 1 of a call that is told by itself; 0 of a piece of a call that goes on elsewhere.
+    /// How many calls end here: 1 of a call that is told by itself; 0 of a piece of a call that goes on elsewhere, or was entered
+    /// before a fork, or before recording was started.
     var calls: UInt32
     /// The depth of the calls.
     var row: UInt32

@@ -99,7 +99,8 @@ struct SummarySink: CallSink {
 
     @inline(__always)
     mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {
-        add(call, until: end, calls: 1)
+        // What was entered before counts where it was entered, as in all sums.
+        add(call, until: end, calls: call.pointee.isInherited ? 0 : 1)
     }
 
     @inline(__always)

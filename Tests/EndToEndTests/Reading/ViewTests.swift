@@ -59,9 +59,9 @@ import Testing
             })
         #expect(try jq(".tracks[0].marks, .tracks[0].counters", events.body) == "[]\n[]")
         let picture = try server.get("picture?from=0&to=9&width=8&tracks=0&rows=0-3")
-        #expect(try picture.status == 503 && (jq(".error", picture.body)).hasSuffix("."))
+        #expect(picture.status == 200 && picture.body.hasPrefix("FATP"))
         #expect(try server.get("picture?from=0&to=9&width=8&tracks=1&rows=0-3").status == 400)
-        #expect(try server.get("names?from=0").status == 503)
+        #expect(try jq(".from", server.get("names?from=0").body) == "0")
         for (target, status) in [
             ("nothing", 404), ("../session", 404), ("session/", 404), ("names", 400), ("names?from=x", 400),
             ("session?x=y", 400),
