@@ -60,14 +60,17 @@ async function tellCall() {
         if (selection.call !== call) return;
         // What the picture has is less exact.
         if (known.end !== null) Object.assign(call, { begin: known.begin, end: known.end });
-        call.path = known.path;
+        // Its callers, and itself.
+        call.path = known.path.length > call.row ? known.path : [...known.path, known.name];
+        bringGraph();
         told = [
             ['total', duration(known.total)], ['self', duration(known.self)],
             ...[['blocked', known.blocked], ['wanted a CPU', known.wanting]].filter(([, ns]) => ns !== null && ns !== undefined)
                 .map(([word, ns]) => [word, duration(ns)]),
             ['at', duration(known.begin)], ...known.state === 'complete' ? [] : [['state', known.state]],
         ];
-        const parts = [make('b', known.name), make('span', words(told)), make('span', valuesText(known.arguments, known.result)), make('span', laneTitle(lane))];
+        const texts = [words(told), valuesText(known.arguments, known.result), laneTitle(lane)];
+        const parts = [make('b', known.name), ...texts.map(text => make('span', text))];
         for (const each of parts) each.title = each.textContent;
         place.replaceChildren(...parts.filter(each => each.textContent));
     } catch (problem) {
@@ -182,5 +185,6 @@ const rangeOfCall = () => selection.call ? choose({ range: [selection.call.begin
 function markMoment() {
     const moment = Math.round(timeline.pointer ? momentAtX(timeline.pointer.x) : selection.call?.begin ?? (selection.from + selection.to) / 2);
     const near = selection.marks.find(each => Math.abs(each - moment) < 6 * nsPerPx());
-    choose({ marks: near === undefined ? [...selection.marks, moment].sort((a, b) => a - b) : selection.marks.filter(each => each !== near) }, true);
+    const { marks } = selection;
+    choose({ marks: near === undefined ? [...marks, moment].sort((a, b) => a - b) : marks.filter(each => each !== near) }, true);
 }

@@ -4,8 +4,8 @@ const commands = [
     { keys: ['Ctrl+K', ':'], title: 'Commands, functions, times, filters', action: () => openPrompt() },
     { keys: ['w', 's'], title: 'Zoom in, out', isHeld: true, isFor: theStage },
     { keys: ['a', 'd'], title: 'Move to the left, right', isHeld: true, isFor: theStage },
-    { keys: ['+'], title: 'Zoom in', action: () => { startMoving(); zoomAbout(timeline.pointer?.x ?? timeline.width / 2, 1 / 1.5); }, isFor: theStage },
-    { keys: ['-'], title: 'Zoom out', action: () => { startMoving(); zoomAbout(timeline.pointer?.x ?? timeline.width / 2, 1.5); }, isFor: theStage },
+    { keys: ['+'], title: 'Zoom in', action: () => zoomBy(1 / 1.5), isFor: theStage },
+    { keys: ['-'], title: 'Zoom out', action: () => zoomBy(1.5), isFor: theStage },
     { keys: ['Home'], title: 'Show the whole time', action: () => glideTo(session.begin, session.end), isFor: theStage },
     { keys: ['f'], title: 'Centre the selected call; again: fit it', action: () => centreCall(), isFor: theStage },
     { keys: ['.'], title: 'Next call of the row', action: () => stepCall(1), isFor: theStage },
@@ -20,7 +20,7 @@ const commands = [
     { keys: ['/'], title: 'Search functions', action: () => { element('search').focus(); element('search').select(); } },
     { keys: ['n'], title: 'Next match in the flame graph, the widest first', action: () => { if (graph) next(1); } },
     { keys: ['N'], title: 'Match before', action: () => { if (graph) next(-1); } },
-    { keys: ['o'], title: 'All rows of the selected call’s lane, or the first ones', action: () => { const lane = selection.call && laneOf(selection.call.track); if (lane) toggleRows(lane); }, isFor: theStage },
+    { keys: ['o'], title: 'All rows of the selected call’s lane, or the first ones', action: () => toggleChosenLane(), isFor: theStage },
     { keys: ['l'], title: 'Filter lanes by name', action: () => element('lane-filter').focus(), isFor: theStage },
     { keys: ['v'], title: 'Panes below or beside the timeline', action: () => toggleSide(), isFor: theStage },
     { keys: ['Escape'], title: 'Take back: search, range, selected call', action: () => takeBack() },
@@ -29,8 +29,8 @@ const commands = [
     { keys: [], title: 'Sort lanes by name', action: () => choose({ sort: 'name' }, true), isFor: theStage },
     { keys: [], title: 'Sort lanes by time', action: () => choose({ sort: 'time' }, true), isFor: theStage },
     { keys: [], title: 'Show hidden lanes', action: () => choose({ hidden: [] }, true), isFor: () => selection.hidden.length > 0 },
-    { keys: [], title: 'Fold all lanes', action: () => choose({ folds: Object.fromEntries(lanes.all.map(lane => [lane.index, 0])) }, true), isFor: theStage },
-    { keys: [], title: 'Open all lanes', action: () => choose({ folds: Object.fromEntries(lanes.all.map(lane => [lane.index, usualRows(lane)])) }, true), isFor: theStage },
+    { keys: [], title: 'Fold all lanes', action: () => foldAll(() => 0), isFor: theStage },
+    { keys: [], title: 'Open all lanes', action: () => foldAll(usualRows), isFor: theStage },
     { keys: [], title: 'Take all filters back', action: () => choose({ filters: [] }, true), isFor: () => selection.filters.length > 0 },
     { keys: [], title: 'Remove all marks', action: () => choose({ marks: [] }, true), isFor: () => selection.marks.length > 0 },
 ];
@@ -41,6 +41,18 @@ const commandsNow = () => [
     ...widthChoices().map(([key, text]) => ({ keys: [], title: `Flame graph: ${text}`, action: () => choose({ widths: key }, true) })),
     ...Object.entries(tints.of).map(([key, text]) => ({ keys: [], title: `Colour ${text}`, action: () => choose({ by: key }, true) })),
 ];
+
+const foldAll = rows => choose({ folds: Object.fromEntries(lanes.all.map(lane => [lane.index, rows(lane)])) }, true);
+
+function zoomBy(factor) {
+    startMoving();
+    zoomAbout(timeline.pointer?.x ?? timeline.width / 2, factor);
+}
+
+function toggleChosenLane() {
+    const lane = selection.call && laneOf(selection.call.track);
+    if (lane) toggleRows(lane);
+}
 
 function zoomToChosen() {
     if (selection.call) zoomToCall(selection.call);
@@ -81,7 +93,9 @@ function listenToKeys() {
 
 /// The list of keys, of what is in the palette and of the mouse.
 function fillHelp() {
-    const shown = key => ({ ArrowDown: '↓', ArrowUp: '↑', ArrowRight: '→', ArrowLeft: '←', Escape: 'Esc' })[key] ?? (!/^[A-Za-z]$/.test(key) ? key : key >= 'a' ? key.toUpperCase() : `Shift+${key}`);
+    const signs = { ArrowDown: '↓', ArrowUp: '↑', ArrowRight: '→', ArrowLeft: '←', Escape: 'Esc' };
+    const letter = key => key >= 'a' ? key.toUpperCase() : `Shift+${key}`;
+    const shown = key => signs[key] ?? (/^[A-Za-z]$/.test(key) ? letter(key) : key);
     const line = (words, text) => {
         const term = make('dt');
         for (const word of words) term.append(make('kbd', word), ' ');

@@ -19,9 +19,8 @@ addPane({
         this.calls = new Grid(this.list, {
             label: 'Calls, the slowest first', sort: null, isFixed: true, isChosen: row => selection.call?.begin === row.begin,
             columns: [
-                { key: 'total', title: 'Total', width: 88, value: row => row.total, text: row => duration(row.total) },
-                { key: 'at', title: 'At', width: 96, isText: true, value: row => row.begin, text: row => duration(row.begin) },
-                { key: 'where', title: 'Thread and arguments', isText: true, value: row => row.label, text: row => [row.label, row.values].filter(each => each).join(' · ') },
+                timeColumn('total', 'Total', row => row.total), timeColumn('at', 'At', row => row.begin),
+                textColumn('where', 'Thread and arguments', row => joined(row.label, row.values)),
             ],
             choose: row => this.select(row), open: row => zoomToCall(row),
         });
@@ -30,10 +29,12 @@ addPane({
         this.paths = new Grid(right, {
             label: 'What the slowest calls do longer', sort: 'difference', isChosen: row => row.path.at(-1) === selection.name,
             columns: [
-                { key: 'difference', title: 'Longer by', width: 92, bar: true, hint: 'own time a call, slowest less typical', value: row => row.difference_ns, text: row => signedDuration(row.difference_ns) },
-                { key: 'slow', title: 'Slowest', width: 88, hint: 'own time a call', value: row => row.slow_ns, text: row => duration(row.slow_ns) },
-                { key: 'typical', title: 'Typical', width: 88, hint: 'own time a call', value: row => row.typical_ns, text: row => duration(row.typical_ns) },
-                { key: 'path', title: 'Path', isText: true, value: row => row.path.join(), text: row => endOfPath(row.path), tell: row => row.path.join(' › ') },
+                timeColumn('difference', 'Longer by', row => row.difference_ns, {
+                    bar: true, hint: 'own time a call, slowest less typical', text: row => signedDuration(row.difference_ns),
+                }),
+                timeColumn('slow', 'Slowest', row => row.slow_ns, { hint: 'own time a call' }),
+                timeColumn('typical', 'Typical', row => row.typical_ns, { hint: 'own time a call' }),
+                textColumn('path', 'Path', row => endOfPath(row.path), { tell: row => row.path.join(' › ') }),
             ],
             choose: row => choose({ name: row.path.at(-1), call: null }, true),
         });
@@ -51,7 +52,8 @@ addPane({
     draw(answer) {
         const { histogram, percentiles, slow, typical } = answer, most = Math.max(...histogram.map(each => each.calls), 1);
         this.bars.replaceChildren(...histogram.map(each => {
-            const bar = make('button'), fill = make('i'), text = `${duration(each.from_ns)} – ${duration(each.to_ns)}: ${counted(each.calls, 'call')}`;
+            const bar = make('button'), fill = make('i');
+            const text = `${duration(each.from_ns)} – ${duration(each.to_ns)}: ${counted(each.calls, 'call')}`;
             fill.style.height = `calc((100% - 30px) * ${each.calls ? Math.max(each.calls / most, 0.02) : 0})`; // beside its words
             bar.append(make('span', each.calls ? number(each.calls) : ''), fill, make('small', duration(each.from_ns).replace(/\.0+ /, ' ')));
             bar.title = text;
@@ -66,7 +68,9 @@ addPane({
         const rank = percent => percentiles.find(each => each.percent === percent)?.duration_ns;
         this.ranks.textContent = [['p50', 50], ['p90', 90], ['p99', 99], ['longest', 100]].filter(([, each]) => rank(each) !== undefined)
             .map(([word, each]) => `${word} ${duration(rank(each))}`).join(' · ');
-        this.slow.textContent = `The ${counted(slow.calls, 'slowest call').replace(/^1 /, '')} (from ${duration(slow.from_ns)}) beside ${counted(typical.calls, 'typical one')} (mean ${duration(typical.mean_ns)})`;
+        const slowest = slow.calls === 1 ? 'slowest call' : counted(slow.calls, 'slowest call');
+        this.slow.textContent = `The ${slowest} (from ${duration(slow.from_ns)}) beside ${counted(typical.calls, 'typical one')} `
+            + `(mean ${duration(typical.mean_ns)})`;
         this.paths.show(answer.paths);
     },
     /// Lists the longest calls of a bar, or of all, and shows them on the timeline.
@@ -79,7 +83,12 @@ addPane({
         if (!answer || selection.name !== name) return;
         const found = [];
         const walk = (call, depth, track) => {
-            if (call.watched && call.total_ns !== undefined) found.push({ track, row: depth, begin: call.start_ns, end: call.start_ns + call.total_ns, total: call.total_ns, values: valuesText(call.args, call.returned), label: track < 0 ? '' : session.tracks[track].label });
+            if (call.watched && call.total_ns !== undefined) {
+                found.push({
+                    track, row: depth, begin: call.start_ns, end: call.start_ns + call.total_ns, total: call.total_ns,
+                    values: valuesText(call.args, call.returned), label: track < 0 ? '' : session.tracks[track].label,
+                });
+            }
             for (const each of call.children ?? []) walk(each, depth + 1, track);
         };
         for (const process of answer.processes) {
@@ -89,7 +98,8 @@ addPane({
             }
         }
         const inBar = found.filter(each => !bar || each.total >= bar.from_ns && each.total < bar.to_ns).sort((a, b) => b.total - a.total);
-        this.caption.textContent = bar ? `${counted(inBar.length, 'call')} of ${duration(bar.from_ns)} to ${duration(bar.to_ns)}, the slowest first` : 'The slowest calls';
+        this.caption.textContent = !bar ? 'The slowest calls'
+            : `${counted(inBar.length, 'call')} of ${duration(bar.from_ns)} to ${duration(bar.to_ns)}, the slowest first`;
         this.calls.show(inBar);
         timeline.found = bar ? inBar : null;
         redraw();
@@ -99,7 +109,8 @@ addPane({
         const { track, row: depth, begin, end } = row;
         choose({ call: { track, row: depth, begin, end } }, true);
         revealCall(selection.call);
-        if (end < selection.from || begin > selection.to || end - begin < 8 * nsPerPx()) glideTo(...[begin - (end - begin) * 2, end + (end - begin) * 2]);
+        const isSeen = end > selection.from && begin < selection.to && end - begin > 8 * nsPerPx();
+        if (!isSeen) glideTo(begin - (end - begin) * 2, end + (end - begin) * 2);
         this.calls.draw();
     },
     whenShown() { this.calls.draw(); this.paths.draw(); },

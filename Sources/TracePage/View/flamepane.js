@@ -30,13 +30,15 @@ addPane({
         if (before[1].length === 0) scrollToBranches();
         main.draw();
         legend();
+        if (selection.call) tellCall(); // not of the frame
     },
     whenShown() { if (graph) { main.fit(); main.draw(); legend(); drawSandwich(); } },
 });
 
 /// What frames can be as wide as: options of flame, without their dashes.
 const widthChoices = () => [
-    ['', 'all time'], ...session.splits ? [['time=cpu', 'time on a CPU'], ['time=blocked', 'time blocked'], ['time=runnable', 'time wanting a CPU']] : [],
+    ['', 'all time'], ...!session.splits ? []
+        : [['time=cpu', 'time on a CPU'], ['time=blocked', 'time blocked'], ['time=runnable', 'time wanting a CPU']],
     ...session.memory ? [['memory=bytes', 'bytes allocated'], ['memory=live', 'bytes never freed']] : [],
     ...session.faults ? [['faults=minor', 'minor page faults'], ['faults=major', 'major page faults']] : [],
 ];

@@ -20,33 +20,35 @@ addPane({
     async show() {
         const answer = await ask(this, 'report', commonOptions());
         if (!answer) return;
-        this.rows = (answer.functions ?? answer.rows ?? []).map(row => ({ ...row, waiting_ns: (row.blocked_ns ?? 0) + (row.runnable_ns ?? 0) + (row.suspended_ns ?? 0) }));
+        this.rows = answer.functions.map(row => ({
+            ...row, waiting_ns: (row.blocked_ns ?? 0) + (row.runnable_ns ?? 0) + (row.suspended_ns ?? 0),
+        }));
         this.build();
         this.grid.show(this.rows);
         this.tell();
     },
     /// Columns are those that the answer has numbers for.
     build() {
-        const has = key => this.rows.some(row => row[key] !== null && row[key] !== undefined), known = ['total_ns', 'p50_ns', 'blocked_ns', 'calls'].filter(has).join();
+        const has = key => this.rows.some(row => isKnown(row[key])), known = ['total_ns', 'p50_ns', 'blocked_ns', 'calls'].filter(has).join();
         if (this.grid && this.has === known) return;
         this.grid?.box.remove();
         this.has = known;
-        const told = (key, title, hint, bar = false) => ({
-            key, title, hint, bar, width: 88, value: row => row[key] ?? -1, text: row => row[key] === null || row[key] === undefined ? '' : duration(row[key]),
-        });
+        const told = (key, title, hint, bar = false) => timeColumn(key, title, row => row[key], { hint, bar });
+        const place = row => row.file ? `${row.file}:${row.line}` : '';
         const columns = [
-            { key: 'name', title: 'Function', isText: true, value: row => row.name, text: row => this.label(row), tell: row => row.name },
-            { key: 'calls', title: session.content === 'samples' ? 'Samples' : 'Calls', width: 88, value: row => row.calls, text: row => number(row.calls) },
+            textColumn('name', 'Function', row => this.label(row), { value: row => row.name, tell: row => row.name }),
+            numberColumn('calls', session.content === 'samples' ? 'Samples' : 'Calls', row => row.calls, { width: 88 }),
         ];
-        if (has('total_ns')) columns.push(told('total_ns', 'Total', 'with what it called', true), told('self_ns', 'Self', 'without what it called', true));
+        if (has('total_ns')) {
+            columns.push(told('total_ns', 'Total', 'with what it called', true), told('self_ns', 'Self', 'without what it called', true));
+        }
         if (has('blocked_ns') || this.rows.some(row => row.waiting_ns > 0)) {
             columns.push(told('waiting_ns', 'Waiting', 'of total: blocked, wanting a CPU, or suspended', true));
         }
-        if (has('p50_ns')) columns.push(told('p50_ns', 'p50', 'half of the calls took at most this'), told('p99_ns', 'p99', '99 % of the calls took at most this'));
-        columns.push({
-            key: 'place', title: 'Place', isText: true, width: 170, value: row => row.file ?? '',
-            text: row => row.file ? `${lastPart(row.file)}:${row.line}` : '', tell: row => row.file ? `${row.file}:${row.line}` : row.module ?? '',
-        });
+        if (has('p50_ns')) {
+            columns.push(told('p50_ns', 'p50', 'half of the calls took at most this'), told('p99_ns', 'p99', '99 % of the calls took at most this'));
+        }
+        columns.push(textColumn('place', 'Place', row => lastPart(place(row)), { width: 170, value: place, tell: row => place(row) || row.module }));
         this.grid = new Grid(this.body, {
             label: 'Functions', columns, sort: has('self_ns') ? 'self_ns' : 'calls', isChosen: row => row.name === selection.name,
             choose: row => choose({ name: row.name, call: null }, true),
@@ -56,7 +58,8 @@ addPane({
     },
     label(row) {
         const node = make('span'), mark = make('i', undefined, 'tint');
-        mark.style.background = (book.ids.has(row.name) ? tints.pair(book.ids.get(row.name)) : tints.pairNamed(row.name, row.module ?? 'no module', row.file))[0];
+        const known = book.ids.get(row.name), pair = known === undefined ? tints.pairNamed(row.name, row.module ?? 'no module', row.file) : tints.pair(known);
+        mark.style.background = pair[0];
         node.append(mark, row.name);
         return node;
     },

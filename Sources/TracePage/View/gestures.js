@@ -15,11 +15,13 @@ function pressStage(event) {
     cancelAnimationFrame(glide);
     if (touches.size === 2) {
         const [a, b] = [...touches.values()];
-        gesture = { kind: 'pinch', apart: Math.max(Math.abs(a.x - b.x), 10), moment: momentAtX((a.x + b.x) / 2), span: selection.to - selection.from };
+        const apart = Math.max(Math.abs(a.x - b.x), 10), span = selection.to - selection.from;
+        gesture = { kind: 'pinch', apart, moment: momentAtX((a.x + b.x) / 2), span };
         return;
     }
     const kind = edge >= 0 ? 'edge' : event.shiftKey || isRuler ? 'range' : 'move';
-    gesture = { kind, x, y, edge, hasMoved: false, from: selection.from, to: selection.to, scrolled: element('lanes').scrollTop, begun: momentAtX(x) };
+    const { from, to } = selection, scrolled = element('lanes').scrollTop;
+    gesture = { kind, x, y, edge, hasMoved: false, from, to, scrolled, begun: momentAtX(x) };
 }
 
 function followStage(event) {

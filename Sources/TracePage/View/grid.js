@@ -66,7 +66,8 @@ class Grid {
             if (head.dataset.key === this.sort && !this.isFixed) head.setAttribute('aria-sort', this.isRising ? 'ascending' : 'descending');
             else head.removeAttribute('aria-sort');
         }
-        this.greatest = new Map(columns.filter(each => each.bar).map(each => [each, rows.reduce((most, row) => Math.max(most, each.value(row) ?? 0), 0)]));
+        const greatest = each => rows.reduce((most, row) => Math.max(most, each.value(row)), 0);
+        this.greatest = new Map(columns.filter(each => each.bar).map(each => [each, greatest(each)]));
         this.draw();
     }
 
@@ -127,3 +128,15 @@ class Grid {
         event.stopPropagation();
     }
 }
+
+const isKnown = value => value !== null && value !== undefined;
+const joined = (...parts) => parts.filter(each => each).join(' · ');
+
+// Columns of a table, given how a row's time, number or text is found.
+const timeColumn = (key, title, of, more = {}) => ({
+    key, title, width: 88, value: row => of(row) ?? -1, text: row => isKnown(of(row)) ? duration(of(row)) : '', ...more,
+});
+const numberColumn = (key, title, of, more = {}) => ({
+    key, title, width: 72, value: row => of(row) ?? -1, text: row => isKnown(of(row)) ? number(of(row)) : '', ...more,
+});
+const textColumn = (key, title, text, more = {}) => ({ key, title, isText: true, value: text, text, ...more });

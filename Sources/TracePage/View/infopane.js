@@ -9,19 +9,24 @@ addPane({
     async show() {
         const answer = await ask(this, 'info', []);
         if (!answer) return;
+        const start = answer.start_realtime_ns && new Date(answer.start_realtime_ns / 1e6).toISOString().replace('T', ' ').slice(0, 19);
+        const options = Object.entries(answer.options ?? {}).filter(([, value]) => isKnown(value) && value !== false);
         const facts = [
-            ['session', answer.session], ['command', answer.command?.join(' ')], ['directory', answer.directory], ['host', [answer.host, answer.kernel].filter(each => each).join(', ')],
-            ['cpu', answer.cpu], ['recorded by', answer.fathom && `fathom ${answer.fathom}`],
-            ['start', answer.start_realtime_ns && `${new Date(answer.start_realtime_ns / 1e6).toISOString().replace('T', ' ').slice(0, 19)} UTC`],
-            ['duration', answer.duration_ns === undefined ? null : duration(answer.duration_ns)], ['calls', number(answer.calls ?? 0)],
-            ['log', answer.log_bytes === undefined ? null : size(answer.log_bytes)], ['lost calls', answer.lost_calls ? number(answer.lost_calls) : null],
-            ['options', answer.options && Object.entries(answer.options).filter(([, value]) => value !== null && value !== false).map(pair => pair.join('=')).join(' ')],
-            ['damage', answer.damage?.length ? answer.damage.map(each => each.message ?? each).join(', ') : null],
+            ['session', answer.session], ['command', answer.command?.join(' ')], ['directory', answer.directory],
+            ['host', joined(answer.host, answer.kernel)], ['cpu', answer.cpu], ['recorded by', answer.fathom && `fathom ${answer.fathom}`],
+            ['start', start && `${start} UTC`], ['duration', isKnown(answer.duration_ns) && duration(answer.duration_ns)],
+            ['calls', number(answer.calls ?? 0)], ['log', isKnown(answer.log_bytes) && size(answer.log_bytes)],
+            ['lost calls', answer.lost_calls && number(answer.lost_calls)], ['options', options.map(pair => pair.join('=')).join(' ')],
+            ['damage', answer.damage?.map(each => each.message ?? each).join(', ')],
         ];
         const nodes = facts.filter(([, value]) => value).flatMap(([word, value]) => [make('dt', word), make('dd', value)]);
         for (const process of answer.processes ?? []) {
-            nodes.push(make('dt', `process ${process.pid}`), make('dd', `${(process.command ?? []).join(' ')} · ${process.end}${process.exit_status ? ` ${process.exit_status}` : ''}`));
-            for (const thread of process.threads) nodes.push(make('dt', ''), make('dd', `${thread.name} ${thread.tid}: ${counted(thread.calls, 'call')}, ${size(thread.bytes)}${thread.lost_calls ? `, ${number(thread.lost_calls)} lost` : ''}`));
+            const end = process.exit_status ? `${process.end} ${process.exit_status}` : process.end;
+            nodes.push(make('dt', `process ${process.pid}`), make('dd', joined((process.command ?? []).join(' '), end)));
+            for (const { name, tid, calls, bytes, lost_calls: lost } of process.threads) {
+                const told = joined(counted(calls, 'call'), size(bytes), lost && `${number(lost)} lost`);
+                nodes.push(make('dt', ''), make('dd', `${name} ${tid}: ${told}`));
+            }
         }
         this.list.replaceChildren(...nodes);
     },

@@ -152,7 +152,10 @@ function findTrunk(lane, part) {
 }
 
 function laneHeight(lane, rows) {
-    if (rows === 0) return Math.max((hasState() ? laneParts.state : 0) + Math.min(lane.depth - Math.min(lane.trunk, lane.depth - 1), laneParts.most) * laneParts.folded, 22);
+    if (rows === 0) {
+        const branches = lane.depth - Math.min(lane.trunk, lane.depth - 1);
+        return Math.max((hasState() ? laneParts.state : 0) + Math.min(branches, laneParts.most) * laneParts.folded, 22);
+    }
     return Math.max(laneHead(lane) + openHeight(lane, rows) + lane.counters.length * laneParts.counter, 22);
 }
 
@@ -170,7 +173,8 @@ function itemAt(y) {
 }
 
 /// Lanes that can be seen between two heights.
-const lanesIn = (top, bottom) => lanes.items.filter(item => item.lane && item.top < bottom && item.top + item.height > top).map(item => item.lane);
+const lanesIn = (top, bottom) => lanes.items
+    .filter(item => item.lane && item.top < bottom && item.top + item.height > top).map(item => item.lane);
 
 // What the reader does with lanes.
 function foldLane(lane, rows) { choose({ folds: { ...selection.folds, [lane.index]: rows } }, true); }

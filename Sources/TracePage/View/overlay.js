@@ -84,7 +84,7 @@ function drawOverlay() {
     if (wanted !== undefined && !timeline.isMoving) outlineFunction(wanted, ink);
     if (shades.isSearch) drawHits(ink);
     for (const call of timeline.found ?? []) outlineEntry(laneOf(call.track), call.row, call.begin, call.end, ink.hit, 2);
-    const { call, hover } = selection.call ? { call: selection.call, hover: timeline.hover } : { hover: timeline.hover };
+    const { call } = selection, { hover } = timeline;
     if (hover?.part) {
         const begin = hover.part.begin[hover.k];
         outlineEntry(hover.lane, hover.row, begin, begin + hover.part.length[hover.k], ink.text, 1.5);
@@ -117,7 +117,7 @@ function outlineFunction(id, ink) {
     }
 }
 
-/// Ticks at the right of lanes' rows would lie over calls, so what a search has found is told below the ruler: a line of ticks.
+/// What a search has found, in any lane, as ticks below the ruler.
 function drawHits(ink) {
     const columns = new Uint8Array(Math.ceil(timeline.width) + 1);
     for (const lane of lanes.all) {
@@ -157,7 +157,8 @@ function drawChain(ink) {
 /// The lanes for who cannot see them: a table inside the canvas of what each shows, and what is selected.
 function describeStage() {
     const table = make('table'), head = make('tr');
-    table.append(make('caption', `${counted(lanes.all.length, 'lane')}, ${duration(selection.to - selection.from)} from ${duration(selection.from)}`), head);
+    const { from, to } = selection, title = `${counted(lanes.all.length, 'lane')}, ${duration(to - from)} from ${duration(from)}`;
+    table.append(make('caption', title), head);
     for (const word of ['lane', 'calls', 'depth', 'outermost calls in view']) head.append(make('th', word));
     for (const { lane } of lanes.items.filter(item => item.lane).slice(0, 60)) {
         const part = pictures.get(lane.index), line = make('tr'), said = [];

@@ -30,7 +30,8 @@ async function loadOverview() {
     for (const part of picture.tracks.values()) {
         const fine = part.width / (part.to - part.from), open = new Float32Array(columns);
         for (let k = 0; k < part.begin.length; k++) {
-            const from = Math.max((part.begin[k] - part.from) * fine, 0), to = Math.min((part.begin[k] + part.length[k] - part.from) * fine, columns);
+            const begin = (part.begin[k] - part.from) * fine;
+            const from = Math.max(begin, 0), to = Math.min(begin + part.length[k] * fine, columns);
             const dense = part.calls[k] > 1 ? part.busy[k] / Math.max(part.length[k], 1e-9) : 1;
             for (let x = Math.floor(from); x < to; x++) open[x] += dense * (Math.min(x + 1, to) - Math.max(x, from));
         }
@@ -54,7 +55,8 @@ const overviewMoment = x => session.begin + Math.min(Math.max(x / overviewCanvas
 
 /// The greatest number of threads at once, and what each column has, as words for who cannot see them.
 function drawOverview() {
-    const ratio = devicePixelRatio || 1, width = overviewCanvas.clientWidth, tall = overviewCanvas.clientHeight, brush = overviewCanvas.getContext('2d');
+    const ratio = devicePixelRatio || 1, { clientWidth: width, clientHeight: tall } = overviewCanvas;
+    const brush = overviewCanvas.getContext('2d');
     const size = [Math.round(width * ratio), Math.round(tall * ratio)];
     if (overviewCanvas.width !== size[0] || overviewCanvas.height !== size[1]) [overviewCanvas.width, overviewCanvas.height] = size;
     theme = themeNow();
@@ -111,7 +113,8 @@ function drawOverview() {
         brush.fillStyle = ink.focus;
         brush.fillRect(overviewX(moment) - 1, axis - 6, 2, 6);
     }
-    overviewCanvas.setAttribute('aria-valuetext', `from ${duration(selection.from)}, ${duration(selection.to - selection.from)} of ${duration(session.end - session.begin)}`);
+    const seen = `${duration(selection.to - selection.from)} of ${duration(session.end - session.begin)}`;
+    overviewCanvas.setAttribute('aria-valuetext', `from ${duration(selection.from)}, ${seen}`);
     overviewCanvas.setAttribute('aria-valuenow', Math.round(100 * (selection.from - session.begin) / (session.end - session.begin)));
 }
 
@@ -159,7 +162,9 @@ function listenToOverview() {
         show(middle - half, middle + half);
     }, { passive: false });
     overviewCanvas.addEventListener('keydown', event => {
-        const actions = { ArrowLeft: () => shift(-0.1), ArrowRight: () => shift(0.1), ArrowUp: () => zoomAbout(timeline.width / 2, 1 / 1.5), ArrowDown: () => zoomAbout(timeline.width / 2, 1.5) };
+        const zoomed = factor => zoomAbout(timeline.width / 2, factor), actions = {
+            ArrowLeft: () => shift(-0.1), ArrowRight: () => shift(0.1), ArrowUp: () => zoomed(1 / 1.5), ArrowDown: () => zoomed(1.5),
+        };
         if (!actions[event.key] || event.altKey || event.ctrlKey || event.metaKey) return;
         event.preventDefault();
         actions[event.key]();

@@ -1,112 +1,5 @@
 // Draws lanes into a picture of a stretch of time: calls of at least three pixels one by one, and what is narrower into lines of pixels,
 // two a row (single calls; runs of shorter ones), which are then stretched to the row's height.
-const inkCache = {};
-const inks = () => inkCache[theme] ??= Object.fromEntries(
-    ['back', 'text', 'dim', 'line', 'edge', 'bar', 'focus', 'running', 'blocked', 'runnable', 'hit'].map(
-        key => [key, getComputedStyle(document.documentElement).getPropertyValue(`--${key}`).trim()]));
-
-/// Red, green, blue and opaque as a picture has them, the first byte lowest.
-function bitsOf(css) {
-    const long = css.length === 4 ? css.replace(/[^#]/g, '$&$&') : css;
-    return [5, 3, 1].reduce((sum, at) => sum << 8 | parseInt(long.slice(at, at + 2), 16), 0xff) >>> 0;
-}
-
-/// Between two colours of pixels: part 0 is the first.
-function mixed(a, b, part) {
-    const share = part * 256 | 0, rest = 256 - share;
-    const odd = ((a >>> 8 & 0xff) * rest + (b >>> 8 & 0xff) * share) & 0xff00;
-    const even = ((a & 0xff00ff) * rest + (b & 0xff00ff) * share >>> 8) & 0xff00ff;
-    return (0xff000000 | odd | even) >>> 0;
-}
-
-// The colours of functions, as of the theme, the colouring and the search.
-const shades = { key: '', pairs: [], bits: [], hits: null };
-
-function refreshShades() {
-    const key = [theme, tints.by, selection.search, book.names.length].join();
-    if (shades.key === key) return;
-    const test = selection.search ? matcher(selection.search) : null, paper = bitsOf(inks().back);
-    shades.hits = test && Uint8Array.from(book.names, each => test(each));
-    shades.pairs = book.names.map((_, id) => shades.hits?.[id] ? viewPalette().matched : tints.pair(id));
-    shades.bits = shades.pairs.map((pair, id) => shades.hits && !shades.hits[id] ? mixed(paper, bitsOf(pair[0]), faint) : bitsOf(pair[0]));
-    Object.assign(shades, { key, paper, plain: viewPalette().plain, isSearch: shades.hits !== null });
-}
-
-/// The first entry of a row that ends after a moment.
-function entryAfter(part, low, high, moment) {
-    const limit = high;
-    while (low < high) {
-        const at = low + high >> 1;
-        if (part.begin[at] + part.length[at] <= moment) low = at + 1; else high = at;
-    }
-    return Math.min(low, limit);
-}
-
-/// Entries of a row, as [first, limit].
-function entriesOf(part, row) {
-    const at = row - part.firstRow;
-    return at < 0 || at >= part.rows ? [0, 0] : [part.first[at], part.first[at + 1]];
-}
-
-/// What a lane did in each column of a picture: 0 where it ran, 1 where it was blocked, 2 where it wanted a CPU, most of the time.
-function statesIn(part, shot) {
-    const columns = new Uint8Array(Math.ceil(shot.width) + 1), fine = part.width / (part.to - part.from);
-    const step = (shot.to - shot.from) / shot.width * fine, begin = (shot.from - part.from) * fine;
-    let any = false;
-    for (let x = 0; x < columns.length; x++) {
-        const at = Math.floor(begin + (x + 0.5) * step);
-        if (at < 0 || at >= part.width || part.blocked[at] + part.wanting[at] < 128) continue;
-        columns[x] = part.wanting[at] > part.blocked[at] ? 2 : 1;
-        any = true;
-    }
-    return any ? columns : null;
-}
-
-const stripes = {}; // by theme: patterns of what is blocked and of what wants a CPU
-
-function stripesOf(context) {
-    return stripes[theme] ??= [viewPalette().waiting, [viewPalette().waiting[0], inks().runnable]].map(([ground, lines]) => {
-        const tile = make('canvas'), size = tile.width = tile.height = 8, brush = tile.getContext('2d');
-        brush.fillStyle = ground;
-        brush.fillRect(0, 0, size, size);
-        brush.strokeStyle = lines;
-        for (const at of [-size, 0, size]) {
-            brush.moveTo(at - 1, size + 1);
-            brush.lineTo(at + size + 1, -1);
-        }
-        brush.stroke();
-        return context.createPattern(tile, 'repeat');
-    });
-}
-
-/// Fills those columns of a rectangle in which a lane waited: hatched where nothing deeper is drawn, plain above, and in low rows.
-function hatchStates(context, { columns, deepest }, row, x, y, width, height) {
-    const isLow = height < 8, ground = viewPalette().waiting[0];
-    const [waiting, wanting] = isLow ? [inks().blocked, inks().runnable] : stripesOf(context);
-    for (let at = Math.floor(x), stop; at < x + width; at = stop) {
-        const isLeaf = deepest[at] <= row;
-        for (stop = at + 1; stop < x + width && columns[stop] === columns[at] && deepest[stop] <= row === isLeaf;) stop++;
-        if (!columns[at]) continue;
-        const from = Math.max(at, x);
-        context.fillStyle = !isLeaf ? ground : columns[at] === 1 ? waiting : wanting;
-        context.fillRect(from, y, Math.min(stop, x + width) - from, height);
-    }
-}
-
-/// The deepest row, by column, in which a call is drawn.
-function deepestIn(lane, part, shot, limit) {
-    const deepest = new Int32Array(Math.ceil(shot.width) + 1).fill(-1), scale = shot.width / (shot.to - shot.from);
-    for (let r = firstRow(lane); r < limit; r++) {
-        const [low, high] = entriesOf(part, r);
-        for (let k = entryAfter(part, low, high, shot.from); k < high; k++) {
-            const from = (part.begin[k] - shot.from) * scale, wide = part.length[k] * scale;
-            if (from >= shot.width) break;
-            if (wide * shot.ratio >= 3) deepest.fill(r, Math.max(Math.round(from), 0), Math.max(Math.round(from + wide), 0));
-        }
-    }
-    return deepest;
-}
-
 const strip = { canvas: null };
 
 /// Draws the rows of a lane that can be seen. A `shot` is {from, to, width, height, ratio, seen: the left edge of what can be seen}.
@@ -116,7 +9,9 @@ function paintRows(context, lane, part, shot, top) {
     if (first >= last) return;
     const columns = Math.round(shot.width * shot.ratio), count = last - first;
     strip.canvas ??= make('canvas');
-    if (strip.canvas.width !== columns || strip.canvas.height < 2 * count) Object.assign(strip.canvas, { width: columns, height: Math.max(2 * count, 64) });
+    if (strip.canvas.width !== columns || strip.canvas.height < 2 * count) {
+        Object.assign(strip.canvas, { width: columns, height: Math.max(2 * count, 64) });
+    }
     const brush = strip.canvas.getContext('2d'), image = brush.createImageData(columns, 2 * count);
     const found = { pixels: new Uint32Array(image.data.buffer), columns, used: new Uint8Array(2 * count), labels: [], first };
     const states = statesIn(part, shot);
@@ -127,7 +22,8 @@ function paintRows(context, lane, part, shot, top) {
     found.used.forEach((isUsed, line) => {
         if (!isUsed) return;
         const row = first + (line >> 1), tall = rowTall(lane, row), cut = line & 1 && tall > 8 ? runInset : 0;
-        context.drawImage(strip.canvas, 0, line, columns, 1, 0, top + rowPlace(lane, row) + cut, shot.width, tall - (tall > 8 ? 1 : 0) - 2 * cut);
+        const y = top + rowPlace(lane, row) + cut, height = tall - (tall > 8 ? 1 : 0) - 2 * cut;
+        context.drawImage(strip.canvas, 0, line, columns, 1, 0, y, shot.width, height);
     });
     paintLabels(context, part, found.labels, shot);
 }
@@ -145,7 +41,8 @@ function paintRow(context, lane, part, shot, y, row, { pixels, columns, used, la
         const wide = part.length[k] * scale, id = part.fn[k], isRun = part.calls[k] > 1;
         const density = isRun ? 0.35 + 0.65 * Math.min(part.busy[k] / Math.max(part.length[k], 1e-9), 1) : 1;
         if (wide * shot.ratio < 3) {
-            const column = Math.max(Math.floor(from * shot.ratio), 0), until = Math.min(Math.max(Math.round((from + wide) * shot.ratio), column + 1), columns);
+            const column = Math.max(Math.floor(from * shot.ratio), 0);
+            const until = Math.min(Math.max(Math.round((from + wide) * shot.ratio), column + 1), columns);
             const line = 2 * (row - first) + (isRun ? 1 : 0), waits = states?.columns[column / shot.ratio | 0];
             const colour = waits ? waitBits[waits] : shades.bits[id] ?? shades.paper;
             pixels.fill(isRun ? mixed(shades.paper, colour, density) : colour, line * columns + column, line * columns + until);

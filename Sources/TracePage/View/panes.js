@@ -83,7 +83,9 @@ function tellScope() {
         chips.push(button);
     };
     if (selection.range) chip(`range ${duration(to - from)}`, 'Take the range back (Esc)', () => choose({ range: null }, true));
-    else if (!isWhole([from, to])) chip(`${duration(to - from)} from ${duration(from)}`, 'Show all (Home)', () => glideTo(session.begin, session.end));
+    else if (!isWhole([from, to])) {
+        chip(`${duration(to - from)} from ${duration(from)}`, 'Show all (Home)', () => glideTo(session.begin, session.end));
+    }
     for (let i = 0; i < selection.filters.length; i += 2) {
         const [option, value] = selection.filters.slice(i, i + 2);
         chip(`${option} ${value}`, 'Take this filter back', () => choose({ filters: selection.filters.toSpliced(i, 2) }, true));

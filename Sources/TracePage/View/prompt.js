@@ -16,15 +16,19 @@ function choicesFor(text) {
     const found = [], moment = timeFrom(typed), range = typed.split('~');
     if (range.length === 2 && range.some(each => timeFrom(each) !== null)) {
         const asked = optionsFrom(`-r ${typed}`);
-        if (!asked.error) found.push({ kind: 'time', title: `From ${duration(asked.from)} to ${duration(asked.to)}`, action: () => goTo(asked) });
+        const title = `From ${duration(asked.from)} to ${duration(asked.to)}`;
+        if (!asked.error) found.push({ kind: 'time', title, action: () => goTo(asked) });
     } else if (moment !== null && theStage() && moment <= session.end) {
         found.push({ kind: 'time', title: `Go to ${duration(moment)}`, action: () => glideTo(...aroundCall(moment, moment)) });
     }
     const commandsFound = bestOf(commandsNow(), typed, each => each.title, typed ? 6 : 60).map(each => ({ kind: 'command', ...each }));
     const functionsFound = typed ? bestOf(functionNames(), typed, each => each, 12).map(each => ({
-        kind: 'function', title: each, action: () => choose({ name: each, call: null }, true), more: () => choose({ filters: [...selection.filters, '-F', exactly(each)] }, true),
+        kind: 'function', title: each, action: () => choose({ name: each, call: null }, true),
+        more: () => choose({ filters: [...selection.filters, '-F', exactly(each)] }, true),
     })) : [];
-    const lanesFound = typed ? bestOf(lanes.all, typed, laneTitle, 6).map(lane => ({ kind: 'lane', title: laneTitle(lane), action: () => goToLane(lane) })) : [];
+    const lanesFound = typed ? bestOf(lanes.all, typed, laneTitle, 6).map(lane => ({
+        kind: 'lane', title: laneTitle(lane), action: () => goToLane(lane),
+    })) : [];
     const marksFound = typed ? bestOf(lanes.all.flatMap(lane => lane.marks), typed, each => each[1], 4).map(each => ({
         kind: 'mark', title: `${each[1]}, at ${duration(each[0])}`, action: () => glideTo(...aroundCall(each[0], each[0])),
     })) : [];
@@ -48,8 +52,9 @@ function optionChoices(typed) {
 }
 
 const filterWords = {
-    '-F': 'only these functions and what they call', '-N': 'not these functions, nor what they call', '-C': 'only call paths that lead to these functions',
-    '-H': 'not these functions, but what they call', '-t': 'not calls shorter than this', '-D': 'not calls deeper than this', '-L': 'only functions of these files',
+    '-F': 'only these functions and what they call', '-N': 'not these functions, nor what they call',
+    '-C': 'only call paths that lead to these functions', '-H': 'not these functions, but what they call',
+    '-t': 'not calls shorter than this', '-D': 'not calls deeper than this', '-L': 'only functions of these files',
 };
 
 function applyOptions(asked) {

@@ -7,7 +7,8 @@ function chooseTints() {
 }
 
 function summaryOfSession() {
-    const { tracks, processes } = session, calls = tracks.reduce((sum, each) => sum + each.calls, 0), tasks = tracks.filter(each => each.kind === 'task').length;
+    const { tracks, processes } = session, calls = tracks.reduce((sum, each) => sum + each.calls, 0);
+    const tasks = tracks.filter(each => each.kind === 'task').length;
     const parts = [duration(session.end - session.begin)];
     if (processes.length > 1) parts.push(counted(processes.length, 'process').replace('processs', 'processes'));
     if (tracks.length - tasks > 0) parts.push(counted(tracks.length - tasks, 'thread'));
@@ -33,11 +34,19 @@ function followSelection(changed) {
 function followCall() {
     tellCall();
     for (const pane of panes.all) pane.grid?.draw();
-    if (!graph || isFollowing || selection.name === null || names[fn[selected]] === selection.name && !selection.call?.path) return;
-    const best = widestOf(selection.name, zoomed);
-    if (best === undefined) return;
+    bringGraph();
+}
+
+/// Selects the path of the selected call in the flame graph, as far as that is known, or else the widest frame of the function.
+function bringGraph() {
+    const { name, call } = selection;
+    if (!graph || isFollowing || name === null) return;
+    const exact = call?.path ? frameAt(call.path) : 0, isExact = exact > 0 && pathOf(exact).length === call.path.length;
+    const frame = isExact ? exact : names[fn[selected]] === name ? selected : widestOf(name, zoomed);
+    if (frame === undefined || frame === selected) return;
     isFollowing = true;
-    select(best);
+    if (!graph.isInside(frame, zoomed)) zoom(0);
+    select(frame);
     isFollowing = false;
     drawSandwich();
 }

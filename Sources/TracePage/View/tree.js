@@ -11,13 +11,12 @@ addPane({
         this.grid = new Grid(this.body, {
             label: 'Calls', sort: null, isFixed: true, isChosen: row => row.isChosen(),
             columns: [
-                { key: 'name', title: 'Call', isText: true, value: row => row.at, text: row => this.label(row), tell: row => row.call.name ?? row.title },
-                { key: 'total', title: 'Total', width: 88, bar: true, value: row => row.call.total_ns ?? 0, text: row => row.call.total_ns === undefined ? '' : duration(row.call.total_ns) },
-                { key: 'self', title: 'Self', width: 88, value: row => row.call.self_ns ?? 0, text: row => row.call.self_ns === undefined ? '' : duration(row.call.self_ns) },
-                { key: 'calls', title: 'Calls', width: 70, value: row => row.call.calls ?? 0, text: row => row.call.calls === undefined ? '' : number(row.call.calls) },
-                { key: 'start', title: 'At', width: 88, value: row => row.call.start_ns ?? 0, text: row => row.call.start_ns === undefined ? '' : duration(row.call.start_ns) },
+                textColumn('name', 'Call', row => this.label(row), { tell: row => row.call.name ?? row.title }),
+                timeColumn('total', 'Total', row => row.call.total_ns, { bar: true }), timeColumn('self', 'Self', row => row.call.self_ns),
+                numberColumn('calls', 'Calls', row => row.call.calls), timeColumn('start', 'At', row => row.call.start_ns),
             ],
-            choose: row => this.select(row), open: row => { if (row.call.total_ns) zoomToCall({ begin: row.call.start_ns, end: row.call.start_ns + row.call.total_ns }); },
+            choose: row => this.select(row),
+            open: ({ call }) => { if (call.total_ns) zoomToCall({ begin: call.start_ns, end: call.start_ns + call.total_ns }); },
         });
         this.grid.body.addEventListener('keydown', event => {
             const row = this.grid.shown[event.target.closest('tr')?.dataset.at];
@@ -36,20 +35,23 @@ addPane({
     /// The rows of what is open.
     list() {
         const rows = [];
-        const add = (call, depth, track, key) => {
-            const below = (call.children ?? []).filter(each => each.name !== undefined), isOpen = this.open.get(key) ?? depth < 3;
+        // What nobody has opened or folded is open near the root, and as far as one path has most of the time.
+        const add = (call, depth, track, key, isTrunk) => {
+            const below = (call.children ?? []).filter(each => each.name !== undefined), isOpen = this.open.get(key) ?? (depth < 3 || isTrunk);
             rows.push({
                 call, depth, track, key, below: below.length, isOpen, at: rows.length,
-                isChosen: () => selection.call?.track === track && selection.call?.row === depth && Math.abs(selection.call.begin - call.start_ns) < 1,
+                isChosen: () => selection.call?.track === track && selection.call.row === depth
+                    && Math.abs(selection.call.begin - call.start_ns) < 1,
             });
-            if (isOpen) below.forEach((each, at) => add(each, depth + 1, track, `${key}.${at}`));
+            const isMost = each => isTrunk && each.total_ns >= 0.5 * call.total_ns;
+            if (isOpen) below.forEach((each, at) => add(each, depth + 1, track, `${key}.${at}`, isMost(each)));
         };
         for (const process of this.answer.processes) {
             for (const thread of process.threads) {
                 if (thread.roots.length === 0) continue;
                 const track = trackOf(process, thread);
                 rows.push({ title: `${thread.name} ${thread.tid ?? ''}`, call: {}, depth: 0, below: 0, at: rows.length, isChosen: () => false });
-                thread.roots.forEach((each, at) => add(each, 0, track, `${process.pid}.${thread.tid}.${at}`));
+                thread.roots.forEach((each, at) => add(each, 0, track, `${process.pid}.${thread.tid}.${at}`, true));
             }
         }
         this.grid.show(rows);

@@ -1,24 +1,22 @@
 // What threads waited for, and what led to the end of the selected call.
 addPane({
-    key: 'waits', title: 'Waits', hint: 'What threads waited for, and who ended that', isFor: () => session.content === 'calls' && session.splits,
+    key: 'waits', title: 'Waits', hint: 'What threads waited for, and who ended that',
+    isFor: () => session.content === 'calls' && session.splits,
     make() {
-        const waker = row => row.wakers[0];
+        const waker = row => row.wakers[0], shareOf = each => percent(each.share, 1);
         this.scope = make('p', 'These are the waits of the whole time: fathom waits takes no stretch, and no filter but -t.', 'dim');
         this.body.append(this.scope);
         this.grid = new Grid(this.body, {
             label: 'Waits', sort: 'total', isChosen: row => row.path.at(-1) === selection.name,
             columns: [
-                { key: 'what', title: 'Waited for', width: 170, isText: true, value: row => row.kind, text: row => [row.kind === 'cpu' ? 'a CPU' : row.kind, row.object ?? row.file].filter(each => each).join(' ') },
-                { key: 'total', title: 'Total', width: 88, bar: true, value: row => row.total_ns, text: row => duration(row.total_ns) },
-                { key: 'calls', title: 'Times', width: 70, value: row => row.calls, text: row => number(row.calls) },
-                { key: 'p99', title: 'p99', width: 84, value: row => row.p99_ns, text: row => duration(row.p99_ns) },
-                { key: 'max', title: 'Longest', width: 84, value: row => row.max_ns, text: row => duration(row.max_ns) },
-                { key: 'path', title: 'Where', isText: true, value: row => row.path.join(), text: row => endOfPath(row.path), tell: row => row.path.join(' › ') },
-                {
-                    key: 'waker', title: 'Ended by', isText: true, value: row => waker(row)?.share ?? 0,
-                    text: row => waker(row) ? `${threadName(waker(row).thread)}, ${waker(row).path.at(-1)} ${percent(waker(row).share, 1)}` : '',
-                    tell: row => row.wakers.map(each => `${threadName(each.thread)}: ${each.path.join(' › ')} ${percent(each.share, 1)}`).join('\n'),
-                },
+                textColumn('what', 'Waited for', row => `${row.kind === 'cpu' ? 'a CPU' : row.kind} ${row.object ?? row.file ?? ''}`, { width: 170 }),
+                timeColumn('total', 'Total', row => row.total_ns, { bar: true }), numberColumn('calls', 'Times', row => row.calls),
+                timeColumn('p99', 'p99', row => row.p99_ns), timeColumn('max', 'Longest', row => row.max_ns),
+                textColumn('path', 'Where', row => endOfPath(row.path), { tell: row => row.path.join(' › ') }),
+                textColumn('waker', 'Ended by', row => waker(row) ? `${threadName(waker(row).thread)}, ${waker(row).path.at(-1)} ${shareOf(waker(row))}` : '', {
+                    value: row => waker(row)?.share ?? 0,
+                    tell: row => row.wakers.map(each => `${threadName(each.thread)}: ${each.path.join(' › ')} ${shareOf(each)}`).join('\n'),
+                }),
             ],
             choose: row => choose({ name: row.path.at(-1), call: null }, true),
         });
@@ -45,13 +43,11 @@ addPane({
         this.grid = new Grid(place, {
             label: 'Links of the chain', sort: null, isFixed: true,
             columns: [
-                { key: 'at', title: 'At', width: 96, isText: true, value: row => row.from_ns, text: row => duration(row.from_ns) },
-                { key: 'took', title: 'Took', width: 88, bar: true, value: row => row.to_ns - row.from_ns, text: row => duration(row.to_ns - row.from_ns) },
-                { key: 'ran', title: 'Ran', width: 88, value: row => row.ran_ns, text: row => duration(row.ran_ns) },
-                { key: 'cpu', title: 'Wanted a CPU', width: 104, value: row => row.cpu_wait_ns, text: row => duration(row.cpu_wait_ns) },
-                { key: 'waited', title: 'Other waits', width: 96, value: row => row.other_waits_ns, text: row => duration(row.other_waits_ns) },
-                { key: 'what', title: 'What', isText: true, value: row => row.what, text: row => [row.what, row.function ?? row.object].filter(each => each).join(' ') },
-                { key: 'thread', title: 'Thread', width: 130, isText: true, value: row => row.thread, text: row => row.thread === undefined || row.thread === null ? '' : threadName(row.thread) },
+                timeColumn('at', 'At', row => row.from_ns), timeColumn('took', 'Took', row => row.to_ns - row.from_ns, { bar: true }),
+                timeColumn('ran', 'Ran', row => row.ran_ns), timeColumn('cpu', 'Wanted a CPU', row => row.cpu_wait_ns, { width: 104 }),
+                timeColumn('waited', 'Other waits', row => row.other_waits_ns, { width: 96 }),
+                textColumn('what', 'What', row => `${row.what} ${row.function ?? row.object ?? ''}`),
+                textColumn('thread', 'Thread', row => isKnown(row.thread) ? threadName(row.thread) : '', { width: 130 }),
             ],
             choose: row => glideTo(row.from_ns - (row.to_ns - row.from_ns) * 0.3, row.to_ns + (row.to_ns - row.from_ns) * 0.3),
         });
@@ -63,7 +59,9 @@ addPane({
         timeline.arrows = [];
         if (!call) return settlePane(this, null);
         const { track: chosen } = laneOf(call.track);
-        const answer = await ask(this, 'chain', ['--thread', chosen.kind === 'task' ? `task ${chosen.tid}` : String(chosen.tid), '--from', `${Math.floor(call.begin)}ns`, '--to', `${Math.ceil(call.end)}ns`]);
+        const thread = chosen.kind === 'task' ? `task ${chosen.tid}` : String(chosen.tid);
+        const span = ['--from', `${Math.floor(call.begin)}ns`, '--to', `${Math.ceil(call.end)}ns`];
+        const answer = await ask(this, 'chain', ['--thread', thread, ...span]);
         this.line.hidden = this.grid.box.hidden = !answer;
         if (!answer || selection.call !== call) return;
         this.title.textContent = `${selection.name ?? 'The call'} of ${chosen.label}: ${duration(answer.to_ns - answer.from_ns)}`;
