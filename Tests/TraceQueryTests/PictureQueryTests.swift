@@ -12,7 +12,9 @@ import TraceQuery
 
     private var summaries: String { fixture.path + "/summaries" }
 
-    private func opened() throws -> PictureQuery { try PictureQuery(SessionQuery(try Session.opened(fixture.path), QueryOptions())) }
+    private func opened() throws -> PictureQuery {
+        try PictureQuery(SessionQuery(try Session.opened(fixture.path), QueryOptions()))
+    }
 
     /// The log as it was long ago; nothing is kept of one that may change again.
     private func settle() throws {

@@ -17,7 +17,8 @@ extension SessionQuery {
         var layout = TreeLayout()
         layout.folds = false
         var finder = Finder(row: row, moment: moment)
-        CallsQuery(part(moment..<moment), of: [(process: thread.process, threads: [thread])], layout: layout).walk(&finder)
+        CallsQuery(part(moment..<moment), of: [(process: thread.process, threads: [thread])], layout: layout).walk(
+            &finder)
         return finder.found
     }
 
