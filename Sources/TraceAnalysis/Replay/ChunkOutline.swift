@@ -17,8 +17,8 @@ struct ChunkOutline {
     var ended: [Ended] = []
     /// What the innermost of the calls had that are open from beginning to end, or the roots where none is.
     var inside = Part()
-    /// What those had that began here and have not ended, outermost first.
-    var begun: [Part] = []
+    /// Those that began here and have not ended, outermost first, and what they had.
+    var begun: [(call: PathEntry, part: Part)] = []
 }
 
 /// Makes outlines of a stretch of chunks, as far as a tree may do with them that hides calls shorter than `least`, in ns.
@@ -111,10 +111,11 @@ struct ChunkOutlineSink: CallSink {
         if isEligible, thread.hold(chunk: index + 1), main.isPath(of: thread.chunks[index + 1]) {
             let kept = main.depth - begun
             var next = count
+            let path = thread.chunks[index + 1]
             outline.begun = (kept..<main.depth).reversed().map { depth in
                 let payload = main.base[depth + 1].payload
                 defer { next = payload.before }
-                return CallSum(calls: next &- payload.before &- 1, time: payload.callees)
+                return (path.path(at: depth), CallSum(calls: next &- payload.before &- 1, time: payload.callees))
             }.reversed()
             outline.inside = CallSum(calls: next &- first &- told, time: main.base[kept].payload.callees)
             outlines[index] = outline

@@ -33,7 +33,8 @@ final class ChunkOutlines {
     }
 
     private func lookAhead(from first: Int) {
-        limit = min(first + workers * ChunkOutlines.stretch, thread.chunks.count)
+        // A few at first, to see whether it helps.
+        limit = min(first + workers * ChunkOutlines.stretch * (first == 0 ? 1 : 8), thread.chunks.count)
         let stretches = Swift.stride(from: first, to: limit, by: ChunkOutlines.stretch).map {
             $0..<min($0 + ChunkOutlines.stretch, limit)
         }

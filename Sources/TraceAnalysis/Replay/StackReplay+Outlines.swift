@@ -33,12 +33,8 @@ extension StackReplay {
             stack.top -= 1
         }
         sink.skip(calls: outline.inside.calls, time: outline.inside.time, in: stack.top)
-        guard thread.hold(chunk: index + 1) else { return true }
-        let next = thread.chunks[index + 1]
-        for part in outline.begun {
-            let entry = next.path(at: stack.depth)
-            open(
-                function: entry.function, callSite: entry.callSite, at: entry.enterTicks, inherited: false, &sink)
+        for (call, part) in outline.begun {
+            open(function: call.function, callSite: call.callSite, at: call.enterTicks, inherited: false, &sink)
             sink.skip(calls: part.calls, time: part.time, in: stack.top)
         }
         lastTicks = thread.end(of: chunk, lastRecord: lastTicks)
