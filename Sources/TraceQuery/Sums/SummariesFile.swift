@@ -7,8 +7,10 @@ internal import TraceSystem
 /// The summaries of a finished recording, kept beside it in a file: a head, which tells of which log they are; what
 /// ``TraceAnalysis/Summaries`` stores; and, at the end, where all of that is.
 ///
-/// Where nothing can be kept beside it, the file has no name, and is gone when nobody uses it any more.
+/// Where nothing can be kept beside it, and of small logs, the file has no name, and is gone when nobody uses it any more.
 enum SummariesFile {
+    /// Logs smaller than this are as quickly read, in bytes.
+    private static let leastSize = 1 << 20
     /// `magic`, ``LogIdentity/words``, where the end begins, and its size.
     private static let headWords = 7
     /// "fathsum" and the version of what follows.
@@ -18,7 +20,7 @@ enum SummariesFile {
         of session: Session, threads: [TracedThread], resolver: FunctionResolver, progress: @escaping (Double) -> Void
     ) -> Summaries? {
         let path = "\(session.path)/\(SessionFile.summaries.name)"
-        let identity = LogIdentity(session)
+        let identity = session.plainLogSize < leastSize ? nil : LogIdentity(session)
         if let identity, let kept = read(path, identity, threads, session.clock, resolver) {
             progress(1)
             return kept

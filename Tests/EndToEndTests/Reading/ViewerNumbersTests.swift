@@ -21,10 +21,10 @@ import Testing
         server = try ViewServer(session, in: directory)
     }
 
-    private func run(_ steps: [String], at hash: String = "") throws -> [String] {
+    private func run(_ steps: [String]) throws -> [String] {
         let ready = "wait typeof session !== 'undefined' && session && pictures.size === lanes.all.length"
         return try Browser.run(
-            "http://127.0.0.1:\(server.port)\(server.root)\(hash)",
+            "http://127.0.0.1:\(server.port)\(server.root)",
             [ready, "still", "wait !timeline.pending && timeline.still?.version === timeline.version"] + steps,
             isFlame: false)
     }
@@ -32,7 +32,9 @@ import Testing
     private func jq(_ filter: String, _ arguments: [String]) throws -> String {
         let told = try Fathom.run(arguments + ["--format", "json"])
         try #require(told.status == 0, "\(told.stderr)")
-        return try TestSupport.run("jq", ["-c", filter], input: told.stdout).stdout.split(separator: "\n").joined()
+        let found = try TestSupport.run("jq", ["-c", filter], input: told.stdout)
+        try #require(found.status == 0, "\(found.stderr)")
+        return String(found.stdout.dropLast())
     }
 
     /// The page's functions with their calls and times, in the order of their names.
@@ -42,28 +44,35 @@ import Testing
 
     private func compact(_ json: String) -> String { json.replacing(", ", with: ",") }
 
+    /// Of the whole time, of a stretch and of a filter.
     @Test func functionsAreThoseOfReport() throws {
-        let found = try run(["key 2", "wait paneOf('functions').rows", Self.rows, "[session.begin, session.end]"])
-        #expect(try compact(found[0]) == jq(Self.reported, ["report", session]))
-        let bounds = found[1].filter { !"[] ".contains($0) }.split(separator: ",").compactMap { UInt64($0) }
+        let session = try DrawnRecording().session
+        let server = try ViewServer(session, in: directory)
+        func rows(_ hash: String) throws -> [String] {
+            try Browser.run(
+                "http://127.0.0.1:\(server.port)\(server.root)\(hash)",
+                ["wait typeof session !== 'undefined' && session && paneOf('functions').rows", Self.rows, "stretch()"],
+                isFlame: false)
+        }
+        let whole = try rows("#pane=functions")
+        #expect(try compact(whole[0]) == jq(Self.reported, ["report", session]))
+        let bounds = whole[1].filter { !"[] ".contains($0) }.split(separator: ",").compactMap { UInt64($0) }
         try #require(bounds.count == 2)
         let third = (bounds[1] - bounds[0]) / 3, from = bounds[0] + third, to = bounds[1] - third
-        let part = try run(
-            ["wait paneOf('functions').rows && !paneOf('functions').place.classList.contains('asking')", Self.rows],
-            at: "#range=\(from)-\(to)&pane=functions")
+        let part = ["--from", "\(from)ns", "--to", "\(to)ns"]
         #expect(
-            try compact(part[0]) == jq(Self.reported, ["report", session, "--from", "\(from)ns", "--to", "\(to)ns"]))
-        let filtered = try run(
-            ["wait paneOf('functions').rows && !paneOf('functions').place.classList.contains('asking')", Self.rows],
-            at: "#o=-F&o=worker&pane=functions")
-        #expect(try compact(filtered[0]) == jq(Self.reported, ["report", session, "-F", "worker"]))
+            try compact(rows("#range=\(from)-\(to)&pane=functions")[0])
+                == jq(Self.reported, ["report", session] + part))
+        #expect(
+            try compact(rows("#o=-N&o=peek&pane=functions")[0]) == jq(Self.reported, ["report", session, "-N", "peek"]))
     }
 
     /// Every call is in the picture, by itself or among short ones, and a selected one is told as `tree` tells it.
     @Test func callsAreThoseOfTree() throws {
         let session = try DrawnRecording().session
         let server = try ViewServer(session, in: directory)
-        let root = try jq(".processes[0].threads[0].roots[0] | [.name, .start_ns, .total_ns]", ["tree", session])
+        let root = try jq(
+            ".processes[0].threads[0].roots[0] | [.name, .start_ns, .total_ns]", ["tree", session, "--max-depth", "0"])
         let middle =
             "(box => ({ x: box.x + timeline.width / 2, y: box.y + lanes.all[0].top + 2 + rowsTop(lanes.all[0]) + 2, "
             + "width: 0, height: 0 }))(stage.getBoundingClientRect())"
@@ -71,8 +80,9 @@ import Testing
             "http://127.0.0.1:\(server.port)\(server.root)",
             [
                 "still", "wait typeof session !== 'undefined' && session && pictures.size === 1",
-                "wait lanes.all.every(lane => isFine(lane, 0, lane.depth)) && !timeline.pending",
-                "pictures.get(0).calls.reduce((sum, each) => sum + each, 0)", "click \(middle)",
+                "wait !timeline.pending && timeline.still?.version === timeline.version && !timeline.inFlight.size",
+                "source.picture({ from: session.begin, to: session.end, width: 999, tracks: [0], rows: [0, 1500] }).then("
+                    + "picture => picture.tracks.get(0).calls.reduce((sum, each) => sum + each, 0))", "click \(middle)",
                 "wait element('status').textContent.includes('total')",
                 "[selection.name, selection.call.begin, selection.call.end - selection.call.begin]",
                 "element('status').textContent.includes(`total ${duration(selection.call.end - selection.call.begin)}`)",
