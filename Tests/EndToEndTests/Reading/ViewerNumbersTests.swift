@@ -83,7 +83,7 @@ import Testing
                 "wait !timeline.pending && timeline.still?.version === timeline.version && !timeline.inFlight.size",
                 "source.picture({ from: session.begin, to: session.end, width: 999, tracks: [0], rows: [0, 1500] }).then("
                     + "picture => picture.tracks.get(0).calls.reduce((sum, each) => sum + each, 0))", "click \(middle)",
-                "wait element('status').textContent.includes('total')",
+                "wait selection.call?.path && element('status').firstChild.localName === 'b'",
                 "[selection.name, selection.call.begin, selection.call.end - selection.call.begin]",
                 "element('status').textContent.includes(`total ${duration(selection.call.end - selection.call.begin)}`)",
             ], isFlame: false)
