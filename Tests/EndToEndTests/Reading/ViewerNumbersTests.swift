@@ -67,28 +67,18 @@ import Testing
             try compact(rows("#o=-N&o=peek&pane=functions")[0]) == jq(Self.reported, ["report", session, "-N", "peek"]))
     }
 
-    /// Every call is in the picture, by itself or among short ones, and a selected one is told as `tree` tells it.
-    @Test func callsAreThoseOfTree() throws {
+    /// Every call is in the picture, by itself or among short ones.
+    @Test func picturesHaveAllCalls() throws {
         let session = try DrawnRecording().session
         let server = try ViewServer(session, in: directory)
-        let root = try jq(
-            ".processes[0].threads[0].roots[0] | [.name, .start_ns, .total_ns]", ["tree", session, "--max-depth", "0"])
-        let middle =
-            "(box => ({ x: box.x + timeline.width / 2, y: box.y + lanes.all[0].top + 2 + rowsTop(lanes.all[0]) + 2, "
-            + "width: 0, height: 0 }))(stage.getBoundingClientRect())"
         let found = try Browser.run(
             "http://127.0.0.1:\(server.port)\(server.root)",
             [
-                "still", "wait typeof session !== 'undefined' && session && pictures.size === 1",
-                "wait !timeline.pending && timeline.still?.version === timeline.version && !timeline.inFlight.size",
+                "wait typeof session !== 'undefined' && session && pictures.size === 1",
                 "source.picture({ from: session.begin, to: session.end, width: 999, tracks: [0], rows: [0, 1500] }).then("
-                    + "picture => picture.tracks.get(0).calls.reduce((sum, each) => sum + each, 0))", "click \(middle)",
-                "wait element('status').textContent.includes('total')",
-                "[selection.name, selection.call.begin, selection.call.end - selection.call.begin]",
-                "element('status').textContent.includes(`total ${duration(selection.call.end - selection.call.begin)}`)",
+                    + "picture => picture.tracks.get(0).calls.reduce((sum, each) => sum + each, 0))",
             ], isFlame: false)
-        #expect(try found[0] == jq("[.functions[].calls] | add", ["report", session]))
-        #expect(compact(found[1]) == root && found[2] == "true", "\(found)")
+        #expect(try found == [jq("[.functions[].calls] | add", ["report", session])])
     }
 
     @Test func marksAndCountersAreThere() throws {
