@@ -51,10 +51,9 @@ public enum Directory {
     }
 }
 
-/// Files that nobody finds.
+/// Files that nobody finds: they have no name, and are gone when their descriptors are closed, which are the caller's.
 public enum NamelessFile {
-    /// Opens a new file where temporary files are (what TMPDIR says, or else /tmp), to be read and written. It has no name, and is
-    /// gone when its descriptor is closed, which is the caller's.
+    /// Opens a new file where temporary files are (what TMPDIR says, or else /tmp), to be read and written.
     ///
     /// - Returns: nil where that cannot be.
     public static func open() -> Int32? {
@@ -66,4 +65,20 @@ public enum NamelessFile {
         unlink(template)
         return descriptor
     }
+
+    /// Opens a new file in `directory`, to be read and written by its owner alone, which may get a name there.
+    ///
+    /// - Returns: nil where that cannot be, or the file system knows no such files (`O_TMPFILE`).
+    public static func open(in directory: String) -> Int32? {
+        let descriptor = Glibc.open(directory, temporary | O_RDWR | O_CLOEXEC, 0o600)
+        return descriptor >= 0 ? descriptor : nil
+    }
+
+    /// Gives a file that was opened in a directory the name `path` there; returns whether it has it.
+    public static func link(_ descriptor: Int32, as path: String) -> Bool {
+        linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
+    }
+
+    /// `O_TMPFILE`, which Swift does not import.
+    static let temporary: Int32 = 0o20_000_000 | O_DIRECTORY
 }

@@ -60,7 +60,7 @@ public final class NewFile {
     /// An open file in `directory`, and its name if it has one.
     private static func create(in directory: String, for path: String) throws(SystemError) -> (Int32, String?) {
         // Without /proc, a file without a name could not be given one.
-        let unnamed = access("/proc/self/fd", X_OK) == 0 ? open(directory, NewFile.unnamed | flags, 0o666) : -1
+        let unnamed = access("/proc/self/fd", X_OK) == 0 ? open(directory, NamelessFile.temporary | flags, 0o666) : -1
         if unnamed >= 0 { return (unnamed, nil) }
         let (name, descriptor) = try withoutSignals { () throws(SystemError) in
             let made = try freeName(in: directory, for: path) { open($0, O_CREAT | O_EXCL | flags, 0o666) }
@@ -97,8 +97,6 @@ public final class NewFile {
     }
 
     private static let flags = O_WRONLY | O_CLOEXEC
-    /// `O_TMPFILE`, which is not imported.
-    private static let unnamed = 0o20_000_000 | O_DIRECTORY
 
     /// Writes `bytes`; returns false when that fails, which ``failure`` tells.
     public func write(_ bytes: UnsafeRawBufferPointer) -> Bool {

@@ -65,7 +65,7 @@ final class LeafWriter {
         let shift = UInt8(self.shift(index))
         let encoded = SummaryNode.encode(
             &rows, begin: moments[index], shifts: Array(repeating: shift, count: SummaryBand.count),
-            budget: max(2048, Int(Double(logBytes) * LeafWriter.part)),
+            budget: max(2048 + 16 * Int(rows.rowCount), Int(Double(logBytes) * LeafWriter.part)),
             number: { self.numbers.number($0, in: known) })
         if index + 1 < moments.count - 1 { rows.begin(shift: self.shift(index + 1)) }
         sink.rows = rows

@@ -52,9 +52,11 @@ final class PictureMaker {
                 picture.isCoarse = !addNodes(summaries.tree, cover, to: &found)
             } else {
                 let chunks = self.chunks(cover)
-                if chunks.count <= PictureMaker.mostChunks {
-                    decode(chunks, cover, bands: .max, to: &found)
-                } else {
+                let isRead =
+                    chunks.count <= PictureMaker.mostChunks && decode(chunks, cover, bands: .max, to: &found)
+                    || chunks.upperBound <= PictureMaker.mostChunks
+                        && decode(0..<chunks.upperBound, cover, bands: .max, to: &found)
+                if !isRead {
                     sample(chunks, cover, to: &found)
                     picture.isCoarse = true
                 }
@@ -97,24 +99,30 @@ final class PictureMaker {
             canDecode: leaves * SummaryTree.leafChunks <= PictureMaker.mostChunks)
         let bands = SummaryBand.of(cover.rows.lowerBound)...SummaryBand.of(cover.rows.upperBound - 1)
         visit.collect(level: tree.levels.count - 1, node: 0, bands: bands.reduce(0) { $0 | 1 << UInt32($1) })
-        for part in visit.parts {
+        for (place, part) in visit.parts.enumerated() {
             switch part {
             case .node(let level, let index, let bands):
-                let node = tree.levels[level][index]
-                guard let bytes = summaries.flatMap({ node.piece.read(from: $0.storage) }) else { continue }
-                _ = bytes.withUnsafeBytes { bytes in
-                    node.decode(bytes, rows: cover.rows, wants: { bands & 1 << UInt32($0) != 0 }) { entry in
-                        var entry = entry
-                        entry.function = function(entry.function)
-                        add(entry, cover, to: &found)
-                    }
-                }
+                add(tree.levels[level][index], bands, cover, to: &found)
             case .leaf(let index, let bands):
-                decode(chunks(cover, in: index), cover, bands: bands, to: &found)
+                if decode(chunks(cover, in: index), cover, bands: bands, to: &found) { continue }
+                add(tree.levels[0][index], bands, cover, to: &found)
+                visit.parts[place] = .node(level: 0, index: index, bands: bands)
+                visit.isCoarse = true
             }
         }
         addOpen(visit.parts, tree, cover, to: &found)
         return !visit.isCoarse
+    }
+
+    private func add(_ node: SummaryNode, _ bands: UInt32, _ cover: Cover, to found: inout SummaryRows) {
+        guard let bytes = summaries.flatMap({ node.piece.read(from: $0.storage) }) else { return }
+        _ = bytes.withUnsafeBytes { bytes in
+            node.decode(bytes, rows: cover.rows, wants: { bands & 1 << UInt32($0) != 0 }) { entry in
+                var entry = entry
+                entry.function = function(entry.function)
+                add(entry, cover, to: &found)
+            }
+        }
     }
 
     /// Which nodes are read, and which leaves are decoded, in the order of time for each band.
@@ -206,7 +214,9 @@ final class PictureMaker {
         return low..<min(high, limit)
     }
 
-    private func decode(_ chunks: Range<Int>, _ cover: Cover, bands: UInt32, to found: inout SummaryRows) {
+    /// - Returns: false where chunks do not tell which calls are open, because the thread runs several stacks: then nothing is
+    ///   added.
+    private func decode(_ chunks: Range<Int>, _ cover: Cover, bands: UInt32, to found: inout SummaryRows) -> Bool {
         let first = thread.chunks[chunks.lowerBound]
         var before: [SummarySink.Open] = []
         if first.depth > first.pathCount, let summaries, chunks.lowerBound >= SummaryTree.leafChunks {
@@ -217,12 +227,12 @@ final class PictureMaker {
                 return SummarySink.Open(function: address, begin: call.begin)
             }
         }
-        let last = chunks.upperBound - 1
         var sink = SummarySink(
             space, shift: UInt64(cover.shift), carriedIn: chunks.lowerBound == 0 ? 0 : first.depth,
-            before: before, isLast: { $0 == last })
+            before: before, isLast: { _ in true })
         defer { sink.free() }
         StackReplay.run(thread, clock: clock, chunks: chunks, into: &sink)
+        if sink.hasLanes, chunks.lowerBound > 0 { return false }
         if chunks.upperBound == thread.chunks.count { sink.forgetOpen() }
         sink.rows.finish()
         let starts = sink.rows.sort()
@@ -237,10 +247,11 @@ final class PictureMaker {
             }
         }
         let isEnd = chunks.upperBound == thread.chunks.count || begin(ofChunk: chunks.upperBound) > cover.to
-        guard isEnd else { return }
+        guard isEnd else { return true }
         for (row, call) in sink.open.enumerated() where isWanted(row) {
             addOpen(function(call.function, of: sink), from: call.begin, row: UInt32(row), cover, to: &found)
         }
+        return true
     }
 
     private func function(_ function: UInt64, of sink: SummarySink) -> UInt64 {

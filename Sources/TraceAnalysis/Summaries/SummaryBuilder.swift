@@ -23,6 +23,7 @@ final class SummaryBuilder {
         var levels: [[SummaryNode]]
         var spines: [SummaryPiece]
         var rowCount: UInt32
+        var hasLanes: Bool
     }
 
     private struct Share {
@@ -34,7 +35,8 @@ final class SummaryBuilder {
         _ threads: [TracedThread], clock: Clock, spaces: [AddressSpace], functions: SummaryFunctions,
         storage: any SummaryStorage, onProgress: @escaping (Double) -> Void
     ) {
-        self.threads = threads
+        // Others may read the threads meanwhile. What was put together in memory is read by one at a time.
+        self.threads = threads.map { $0.isJoined ? $0 : $0.part(0..<$0.chunks.count, damage: DamageLog()) }
         self.clock = clock
         self.spaces = spaces
         self.functions = functions
@@ -87,30 +89,36 @@ final class SummaryBuilder {
         return shares + [Share(thread: thread, leaves: begin..<leaves)]
     }
 
-    private func stretch(_ share: Share, _ pool: WorkerPool, _ onChunk: @escaping (Int) -> Void) -> Stretch? {
+    private func stretch(_ share: Share, _ pool: WorkerPool?, _ onChunk: @escaping (Int) -> Void) -> Stretch? {
+        func exclusively<Result>(_ body: () -> Result) -> Result { pool?.exclusively(body) ?? body() }
         let whole = threads[share.thread]
         let first = share.leaves.lowerBound * SummaryTree.leafChunks
         let limit = min(share.leaves.upperBound * SummaryTree.leafChunks, whole.chunks.count)
         let damage = DamageLog()
         let isWhole = first == 0 && limit == whole.chunks.count
-        let thread = isWhole ? whole : whole.part(first..<limit, damage: damage)
+        // With the chunk behind them, which is not read, calls that are open at the end stay open.
+        let thread = whole.isJoined ? whole : whole.part(first..<min(limit + 1, whole.chunks.count), damage: damage)
+        let last = limit - first - 1
         let leaves = LeafWriter(
-            thread, from: pool.exclusively { self.moments(of: whole, share.leaves) },
+            thread, from: exclusively { self.moments(of: whole, share.leaves) },
             KnownNumbers(functions, process: whole.process.index),
-            keep: { bytes in pool.exclusively { SummaryPiece(bytes, in: self.storage) } })
+            keep: { bytes in exclusively { SummaryPiece(bytes, in: self.storage) } })
         var sink = SummarySink(
             spaces[share.thread], shift: leaves.shift(0), carriedIn: first == 0 ? 0 : thread.chunks[0].depth,
-            isLast: { ($0 + 1) % SummaryTree.leafChunks == 0 },
+            // Chunks at the end may be damaged.
+            isLast: { ($0 + 1) % SummaryTree.leafChunks == 0 || $0 > last - SummaryTree.leafChunks },
             onBegin: { leaves.begin(chunk: $1, &$0) },
             onEnd: { index in
                 onChunk(thread.chunks[index].size)
-                return limit == whole.chunks.count || index + 1 < limit - first
+                return true
             })
         defer { sink.free() }
-        StackReplay.run(thread, clock: clock, into: &sink)
+        StackReplay.run(thread, clock: clock, chunks: 0..<limit - first, into: &sink)
         leaves.finish(&sink, isEnd: limit == whole.chunks.count)
         guard !leaves.hasFailed else { return nil }
-        var stretch = Stretch(levels: [leaves.nodes], spines: leaves.spines, rowCount: leaves.rowCount)
+        var stretch = Stretch(
+            levels: [leaves.nodes], spines: leaves.spines, rowCount: leaves.rowCount,
+            hasLanes: sink.hasLanes)
         let levels = share.leaves.count > SummaryTree.fanout || !isWhole ? 2 : share.leaves.count > 1 ? 1 : 0
         for _ in 0..<levels {
             guard addLevel(to: &stretch, pool) else { return nil }
@@ -174,7 +182,12 @@ final class SummaryBuilder {
 
     /// Puts a thread's stretches together, and makes the nodes above them.
     private func tree(of thread: Int) -> SummaryTree? {
-        let parts = (stretches.removeValue(forKey: thread) ?? [:]).sorted { $0.key < $1.key }.map(\.value)
+        var parts = (stretches.removeValue(forKey: thread) ?? [:]).sorted { $0.key < $1.key }.map(\.value)
+        if parts.count > 1, parts.contains(where: \.hasLanes) {
+            let leaves = 0..<parts.reduce(0) { $0 + $1.levels[0].count }
+            guard let whole = stretch(Share(thread: thread, leaves: leaves), nil, { _ in }) else { return nil }
+            parts = [whole]
+        }
         guard var all = parts.first else { return SummaryTree() }
         for part in parts.dropFirst() {
             for level in part.levels.indices { all.levels[level] += part.levels[level] }

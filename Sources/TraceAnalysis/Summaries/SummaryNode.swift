@@ -35,7 +35,8 @@ struct SummaryNode {
     ) -> (bytes: [UInt8], shifts: [UInt8]) {
         let starts = rows.sort()
         let rowCount = UInt32(starts.count - 1)
-        let bands = rowCount == 0 ? 0 : SummaryBand.of(rowCount - 1) + 1
+        // A band without calls is told, too, where it may lack some.
+        let bands = max(rowCount == 0 ? 0 : SummaryBand.of(rowCount - 1) + 1, (least.lastIndex(of: absent) ?? -1) + 1)
         var shifts = Array(least.prefix(bands))
         var encoded = (0..<bands).map { encode(rows, starts, $0, shifts[$0], begin, number) }
         while case let size = encoded.reduce(0, { $0 + $1.count }), size > budget {
@@ -49,6 +50,7 @@ struct SummaryNode {
         }
         var bytes: [UInt8] = []
         bytes.append(leb128: UInt64(rowCount))
+        bytes.append(leb128: UInt64(bands))
         for band in encoded { bytes.append(leb128: UInt64(band.count)) }
         for band in encoded { bytes += band }
         return (bytes, shifts)
@@ -144,8 +146,8 @@ struct SummaryNode {
     ) -> Bool {
         var reader = LEB128Reader(bytes)
         let rowCount = UInt32(reader.take(below: 1 << 24))
-        let bands = rowCount == 0 ? 0 : SummaryBand.of(rowCount - 1) + 1
-        guard !reader.hasFailed, bands <= shifts.count else { return false }
+        let bands = reader.take(below: shifts.count + 1)
+        guard !reader.hasFailed else { return false }
         let sizes = (0..<bands).map { _ in reader.takeCount() }
         for (band, size) in sizes.enumerated() {
             var part = LEB128Reader(reader.take(size))

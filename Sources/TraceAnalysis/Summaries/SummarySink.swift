@@ -25,6 +25,8 @@ struct SummarySink: CallSink {
     private let addressesChange: Bool
     /// When the stack that runs now began to run, of those of this thread.
     private var resumed: UInt64 = 0
+    /// Whether the thread ran several stacks. What is open in those that a stretch does not begin with is not known then.
+    private(set) var hasLanes = false
     /// The innermost open call at the last moment that was told, in memory that is the replay's.
     private var top: UnsafeMutablePointer<OpenCall<Payload>>?
     /// What is known of calls that are open at the beginning, outermost first, and how many of them are still to be entered.
@@ -115,10 +117,14 @@ struct SummarySink: CallSink {
         _ call: UnsafeMutablePointer<OpenCall<Payload>>, calls: UInt32, time: UInt64, at moment: UInt64
     ) {}
 
-    mutating func leave(_ call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64) { top = call }
+    mutating func leave(_ call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64) {
+        // A stack without calls may be gone when this is asked for.
+        top = call.pointee.payload.row == .max ? nil : call
+    }
 
     /// The calls of the stack that was left end as pieces.
     mutating func run(lane: UInt32, at moment: UInt64) {
+        hasLanes = true
         if var call = top {
             while call.pointee.payload.row != .max {
                 add(call, until: moment, calls: 0)

@@ -46,6 +46,17 @@ function valuesText(given, result) {
 }
 
 /// What is told of the selected call below, once it is known.
+/// What is known of a call. Filters hide calls above it, so it may lie deeper than where a tree shows it; `exact` is its name then.
+async function findCall(call) {
+    const moment = Math.floor((call.begin + call.end) / 2);
+    for (let { row } = call; ; row++) {
+        const known = await source.call(call.track, row, moment);
+        if (call.exact && (known.begin !== call.begin || known.name !== call.exact)) continue;
+        call.row = row;
+        return known;
+    }
+}
+
 async function tellCall() {
     const { call } = selection, place = element('status');
     if (!call) {
@@ -56,7 +67,7 @@ async function tellCall() {
     if (!lane) return;
     let told;
     try {
-        const known = await source.call(call.track, call.row, Math.round(Math.min(Math.max((call.begin + call.end) / 2, call.begin), call.end)));
+        const known = await findCall(call);
         if (selection.call !== call) return;
         // What the picture has is less exact.
         if (known.end !== null) Object.assign(call, { begin: known.begin, end: known.end });

@@ -99,7 +99,8 @@ addPane({
         }
         const inBar = found.filter(each => !bar || each.total >= bar.from_ns && each.total < bar.to_ns).sort((a, b) => b.total - a.total);
         this.caption.textContent = !bar ? 'The slowest calls'
-            : `${counted(inBar.length, 'call')} of ${duration(bar.from_ns)} to ${duration(bar.to_ns)}, the slowest first`;
+            : `${counted(bar.calls, 'call')} of ${duration(bar.from_ns)} to ${duration(bar.to_ns)}, `
+                + (inBar.length < bar.calls ? `${number(inBar.length)} of which are listed` : 'the slowest first');
         this.calls.show(inBar);
         timeline.found = bar ? inBar : null;
         redraw();
@@ -107,7 +108,7 @@ addPane({
     select(row) {
         if (row.track < 0) return;
         const { track, row: depth, begin, end } = row;
-        choose({ call: { track, row: depth, begin, end } }, true);
+        choose({ call: { track, row: depth, begin, end, exact: selection.name } }, true);
         revealCall(selection.call);
         const isSeen = end > selection.from && begin < selection.to && end - begin > 8 * nsPerPx();
         if (!isSeen) glideTo(begin - (end - begin) * 2, end + (end - begin) * 2);

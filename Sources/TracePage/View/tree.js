@@ -74,7 +74,7 @@ addPane({
     },
     select({ call, depth, track }) {
         if (!call.name || track < 0) return;
-        const chosen = { track, row: depth, begin: call.start_ns, end: call.start_ns + call.total_ns };
+        const chosen = { track, row: depth, begin: call.start_ns, end: call.start_ns + call.total_ns, exact: call.name };
         choose({ call: call.calls > 1 ? null : chosen, name: call.name }, true);
         revealCall(chosen);
         if (chosen.end < selection.from || chosen.begin > selection.to) glideTo(...aroundCall(chosen.begin, chosen.end));

@@ -12,43 +12,40 @@ enum SummariesFile {
     /// Logs smaller than this are as quickly read, in bytes.
     private static let leastSize = 1 << 20
     /// `magic`, ``LogIdentity/words``, where the end begins, and its size.
-    private static let headWords = 7
+    fileprivate static let headWords = 7
     /// "fathsum" and the version of what follows.
-    private static let magic: UInt64 = 0x01_6d_75_73_68_74_61_66
+    fileprivate static let magic: UInt64 = 0x01_6d_75_73_68_74_61_66
 
     static func summaries(
         of session: Session, threads: [TracedThread], resolver: FunctionResolver, progress: @escaping (Double) -> Void
     ) -> Summaries? {
         let path = "\(session.path)/\(SessionFile.summaries.name)"
         let identity = session.plainLogSize < leastSize ? nil : LogIdentity(session)
-        if let identity, let kept = read(path, identity, threads, session.clock, resolver) {
-            progress(1)
-            return kept
+        defer { progress(1) }
+        if let identity, let kept = read(path, identity, threads, session.clock, resolver) { return kept }
+        func made(_ storage: SummaryFile) -> Summaries? {
+            Summaries(of: threads, clock: session.clock, resolver: resolver, in: storage, onProgress: progress)
         }
-        let canKeep = identity?.isSettled == true && SessionFiles.canReplace(.summaries, at: session.path)
+        if let identity, identity.isSettled, SessionFiles.canReplace(.summaries, at: session.path),
+            let descriptor = NamelessFile.open(in: session.path)
+        {
+            let storage = SummaryFile(descriptor, size: UInt64(headWords * 8))
+            if let summaries = made(storage) {
+                if storage.end(summaries.encoded(), identity) { put(descriptor, at: path, in: session.path) }
+                return summaries
+            }
+        }
+        return NamelessFile.open().flatMap { made(SummaryFile($0, size: 0)) }
+    }
+
+    /// Gives a file its name, for the owner of the session. Where that cannot be, it has none.
+    private static func put(_ descriptor: Int32, at path: String, in session: String) {
+        var owner = stat()
+        if geteuid() == 0, stat(session, &owner) == 0, owner.st_uid != 0 {
+            _ = fchown(descriptor, owner.st_uid, owner.st_gid)
+        }
         let temporary = "\(path).\(getpid())"
-        var descriptor: Int32 = -1
-        if canKeep { descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
-        let isKept = descriptor >= 0
-        if !isKept { descriptor = NamelessFile.open() ?? -1 }
-        guard descriptor >= 0 else { return nil }
-        let storage = SummaryFile(descriptor, size: isKept ? UInt64(headWords * 8) : 0)
-        guard
-            let summaries = Summaries(
-                of: threads, clock: session.clock, resolver: resolver, in: storage, onProgress: progress)
-        else {
-            if isKept { unlink(temporary) }
-            return nil
-        }
-        if isKept, let identity {
-            let end = summaries.encoded()
-            let offset = storage.append(end)
-            let head = [magic] + identity.words + [offset ?? 0, UInt64(end.count)]
-            let isWritten = offset != nil && storage.write(head.withUnsafeBytes { Array($0) }, at: 0)
-            if !isWritten || rename(temporary, path) != 0 { unlink(temporary) }
-        }
-        progress(1)
-        return summaries
+        if NamelessFile.link(descriptor, as: temporary), rename(temporary, path) != 0 { unlink(temporary) }
     }
 
     private static func read(
@@ -128,8 +125,17 @@ private final class SummaryFile: SummaryStorage {
         return isRead ? bytes : nil
     }
 
+    /// Writes what tells where all is, and the head.
+    ///
     /// - Returns: whether all is written.
-    func write(_ bytes: [UInt8], at offset: UInt64) -> Bool {
+    func end(_ bytes: [UInt8], _ identity: LogIdentity) -> Bool {
+        guard let offset = append(bytes) else { return false }
+        let head = [SummariesFile.magic] + identity.words + [offset, UInt64(bytes.count)]
+        return write(head.withUnsafeBytes { Array($0) }, at: 0)
+    }
+
+    /// - Returns: whether all is written.
+    private func write(_ bytes: [UInt8], at offset: UInt64) -> Bool {
         var written = 0
         while written < bytes.count {
             let count = bytes.withUnsafeBytes {

@@ -12,7 +12,8 @@ internal import TraceQuery
 struct PictureBytes {
     private var bytes: [UInt8] = []
 
-    static func of(_ pictures: PictureQuery, _ request: PictureRequest) -> [UInt8] {
+    /// - Parameter isPreliminary: whether a coarse picture becomes finer once summaries are made.
+    static func of(_ pictures: PictureQuery, _ request: PictureRequest, isPreliminary: Bool) -> [UInt8] {
         let (from, to) = (request.time.lowerBound, request.time.upperBound)
         let step = max(1, (to - from) / UInt64(request.width))
         let rows = UInt32(request.rows.lowerBound)..<UInt32(request.rows.upperBound)
@@ -24,7 +25,9 @@ struct PictureBytes {
             let entries = picture.entries
             // Rows behind the last one that has something are left out.
             let rowCount = picture.rows.firstIndex(of: entries.count) ?? 0
-            writer.add([UInt32(index), UInt32(entries.count), UInt32(rowCount), picture.isCoarse ? 1 : 0])
+            writer.add([
+                UInt32(index), UInt32(entries.count), UInt32(rowCount), picture.isCoarse && isPreliminary ? 1 : 0,
+            ])
             writer.add(picture.rows.prefix(rowCount + 1).map(UInt32.init))
             writer.add(entries.map { Double($0.begin) })
             writer.add(entries.map { Float($0.end - $0.begin) })

@@ -42,6 +42,7 @@ public final class SessionPictures: PictureSource {
             if !isJoined { made.set(pictures) }
             let summaries = pictures.query.prepare { [self] part in progress.withLock { $0 = part } }
             pictures.use { query in if let summaries { query.use(summaries) } }
+            progress.withLock { $0 = 1 }
             made.set(pictures)
         } catch {
             problem.withLock { $0 = "\(error)" }
@@ -60,7 +61,9 @@ public final class SessionPictures: PictureSource {
 
     public var summaries: Double { progress.withLock { $0 } }
 
-    public func picture(_ request: PictureRequest) throws -> [UInt8] { try drawn { PictureBytes.of($0, request) } }
+    public func picture(_ request: PictureRequest) throws -> [UInt8] {
+        try drawn { PictureBytes.of($0, request, isPreliminary: summaries < 1) }
+    }
 
     public func names(from first: Int) throws -> [UInt8] {
         try drawn { FunctionsDocument.bytes(of: $0.query.functions, from: first) }

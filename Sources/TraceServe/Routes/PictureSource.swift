@@ -31,10 +31,12 @@ public struct PictureRequest: Sendable, Equatable {
 
     public static let mostPixels = 16_384
     static let mostRows = 65_536
+    /// Later moments are not told exactly in a page: some 104 days.
+    static let lastMoment: UInt64 = 1 << 53
 
     init(_ parameters: inout Parameters, tracks count: Int) throws(BadRequest) {
-        let from: UInt64 = try parameters.number("from", in: 0...UInt64.max - 1)
-        let to: UInt64 = try parameters.number("to", in: 0...UInt64.max)
+        let from: UInt64 = try parameters.number("from", in: 0...PictureRequest.lastMoment)
+        let to: UInt64 = try parameters.number("to", in: 0...PictureRequest.lastMoment)
         if from >= to { throw BadRequest("Nothing lies between from and to.") }
         time = from..<to
         width = try parameters.number("width", in: 1...PictureRequest.mostPixels)
@@ -68,6 +70,6 @@ public struct CallRequest: Sendable, Equatable {
         if count == 0 { throw BadRequest("The recording has no track.") }
         track = try parameters.number("track", in: 0...count - 1)
         row = try parameters.number("row", in: 0...PictureRequest.mostRows - 1)
-        moment = try parameters.number("at", in: 0...UInt64.max)
+        moment = try parameters.number("at", in: 0...PictureRequest.lastMoment)
     }
 }

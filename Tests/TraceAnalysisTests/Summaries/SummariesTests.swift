@@ -230,6 +230,14 @@ import TraceFile
         #expect(Double(all) <= 0.03 * Double(writer.log.count))
         let picture = summaries.picture(ofThread: 0, from: 0, to: time, step: time / 1000, rows: 0..<8)
         #expect(!picture.entries.isEmpty)
+        // Rows that take too many bytes are not told, and the picture says so.
+        if maxDepth > 100 {
+            let deep = UInt32(maxDepth) - 200..<UInt32(maxDepth) - 100
+            let all = summaries.picture(ofThread: 0, from: 0, to: time, step: time / 1000, rows: deep)
+            #expect(all.isCoarse || !all.entries.isEmpty)
+            let close = summaries.picture(ofThread: 0, from: time / 2, to: time / 2 + 200_000, step: 100, rows: deep)
+            #expect(!close.isCoarse && !close.entries.isEmpty)
+        }
     }
 
     @Test func callsOfSeveralStacksArePieces() throws {
@@ -260,6 +268,79 @@ import TraceFile
                     ["a0 0-200 x0", "c0 200-300 x0", "a0 300-500 x0", "c0 500-600 x1", "a0 600-700 x1"],
                     ["b0 100-200 x0", "b0 300-400 x1"],
                 ])
+        }
+    }
+
+    /// A thread that goes to and fro between stacks, over many chunks, which end while any of them runs.
+    @Test func stacksInManyChunks() throws {
+        let writer = TraceWriter()
+        var time: UInt64 = 0
+        var random = SeededGenerator(seed: 5)
+        var lane: UInt32 = 0
+        var open: [UInt32: [TraceWriter.PathCall]] = [0: [], 1: [], 2: []]
+        var total: [UInt32: UInt64] = [:]
+        for sequence in 0..<2200 as Range<UInt64> {
+            var options = TraceWriter.ChunkOptions()
+            (options.sequence, options.begin, options.lane) = (sequence, time, lane)
+            let path = open[lane]!
+            options.depth = UInt32(path.count)
+            var records = RecordWriter(time: time)
+            for _ in 0..<20 {
+                time += .random(in: 10...200, using: &random)
+                if UInt8.random(in: 0..<8, using: &random) == 0 {
+                    let next = UInt32.random(in: 0..<3, using: &random)
+                    records.lane(next, depth: UInt32(open[next]!.count), at: time)
+                    lane = next
+                } else if open[lane]!.isEmpty || (open[lane]!.count < 6 && Bool.random(using: &random)) {
+                    let function = 0x1000 * UInt64(lane + 1) + 16 * UInt64(open[lane]!.count)
+                    open[lane]!.append(.init(function: function, enter: time))
+                    records.enter(function, at: time)
+                } else {
+                    total[UInt32(open[lane]!.count - 1), default: 0] += 1
+                    open[lane]!.removeLast()
+                    records.exit(at: time)
+                }
+            }
+            (options.end, options.calls) = (time, records.calls)
+            writer.add(options, path: path, records: records.bytes)
+        }
+        try writer.write(to: path)
+        let opened = try Opened(path)
+        let whole = try opened.summaries(workers: 2).picture(
+            ofThread: 0, from: 0, to: time * 2, step: time, rows: 0..<6)
+        for row in 0..<6 {
+            let calls = whole.entries[whole.rows[row]..<whole.rows[row + 1]].reduce(0) { $0 + UInt64($1.calls) }
+            let left = open.values.count { $0.count > row }
+            #expect(abs(Int(calls) - Int(total[UInt32(row)] ?? 0)) <= left, "row \(row)")
+        }
+        // Close by, no call is shown that is not there, and the outermost ones fill all of the time.
+        let summaries = try opened.summaries()
+        for begin in stride(from: time / 10, to: time - 20_000, by: Int(time / 9)) {
+            let picture = summaries.picture(ofThread: 0, from: begin, to: begin + 10_000, step: 1, rows: 0..<6)
+            for row in 0..<6 {
+                for entry in picture.entries[picture.rows[row]..<picture.rows[row + 1]] where entry.calls == 1 {
+                    #expect(opened.address(entry) & 0xff0 == UInt64(row) * 16)
+                }
+            }
+        }
+    }
+
+    /// What a stack's memory held is not looked at once the stack is gone.
+    @Test func aStackThatEnds() throws {
+        let writer = TraceWriter()
+        var records = RecordWriter(time: 0)
+        records.enter(0xa0, at: 0)
+        records.lane(1, depth: 0, at: 10)
+        for depth in 0..<5000 as Range<UInt64> { records.enter(0x1000 + depth, at: 20 + depth) }
+        for depth in 0..<5000 as Range<UInt64> { records.exit(at: 6000 + depth) }
+        records.lane(0, depth: 1, at: 12_000)
+        records.exit(at: 12_100)
+        writer.add(TraceWriter.ChunkOptions(), records: records.bytes)
+        try writer.write(to: path)
+        let opened = try Opened(path)
+        for summaries in [try opened.summaries(), opened.withoutAny()] {
+            let picture = summaries.picture(ofThread: 0, from: 0, to: 13_000, step: 1, rows: 0..<1)
+            #expect(picture.entries.map(\.calls) == [0, 1, 1])
         }
     }
 }
