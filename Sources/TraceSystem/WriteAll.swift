@@ -17,3 +17,15 @@ package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at 
     }
     return 0
 }
+
+/// The bytes of a file from `place` on, as many as there are of `most`; reading goes on after signals.
+package func readAll(_ most: Int, from descriptor: Int32, at place: Int) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
+        while count < most {
+            let got = pread(descriptor, buffer.baseAddress! + count, most - count, off_t(place + count))
+            if got < 0, errno == EINTR { continue }
+            guard got > 0 else { return }
+            count += got
+        }
+    }
+}

@@ -241,9 +241,7 @@ public struct Aggregation {
     private func joined(_ work: ThreadWork) -> [CallPathSink] {
         var sinks = work.takeSinks()
         for part in sinks.indices.dropFirst() {
-            let begin = work.parts[part].chunks[0].beginTicks
-            let taken = work.thread.tracerTicks(upTo: begin)
-            let boundary = session.clock.nanoseconds(at: begin > taken ? begin &- taken : 0)
+            let boundary = work.thread.own(ticks: work.parts[part].chunks[0].beginTicks, session.clock)
             if sinks[part].join(sinks[part - 1], boundary: boundary) { continue }
             for sink in sinks { sink.free() }
             var whole = CallPathSink(

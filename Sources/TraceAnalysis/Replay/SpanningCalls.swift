@@ -61,11 +61,7 @@ final class SpanningCalls {
     }
 
     /// The beginning of a chunk in the thread's own time, in ns since the session's start.
-    private func begin(of index: Int) -> UInt64 {
-        let ticks = chunks[index].beginTicks
-        let taken = thread.tracerTicks(upTo: ticks)
-        return clock.nanoseconds(at: ticks > taken ? ticks &- taken : 0)
-    }
+    private func begin(of index: Int) -> UInt64 { thread.own(ticks: chunks[index].beginTicks, clock) }
 
     /// The first chunk for which `isBehind` holds. It must hold for all later chunks, too.
     private func partition(_ isBehind: (Int) -> Bool) -> Int {

@@ -184,8 +184,7 @@ public struct StackReplay<Sink: CallSink> {
         if stack.top + 1 == stack.limit { stack.grow() }
         // A caller of which nothing was known until now began no later than its callee, and never earlier than its own
         // caller.
-        let taken = thread.tracerTicks(upTo: ticks)
-        let start = max(clock.nanoseconds(at: ticks > taken ? ticks &- taken : 0), stack.top.pointee.start)
+        let start = max(thread.own(ticks: ticks, clock), stack.top.pointee.start)
         stack.top += 1
         stack.top.initialize(
             to: OpenCall(

@@ -193,11 +193,7 @@ final class PictureMaker {
 
     // MARK: Chunks
 
-    private func begin(ofChunk index: Int) -> UInt64 {
-        let ticks = thread.chunks[index].beginTicks
-        let taken = thread.tracerTicks(upTo: ticks)
-        return clock.nanoseconds(at: ticks > taken ? ticks &- taken : 0)
-    }
+    private func begin(ofChunk index: Int) -> UInt64 { thread.own(ticks: thread.chunks[index].beginTicks, clock) }
 
     /// The chunks of a picture, of all or of a leaf.
     private func chunks(_ cover: Cover, in leaf: Int? = nil) -> Range<Int> {
@@ -275,21 +271,18 @@ final class PictureMaker {
             let now = begin(ofChunk: index)
             guard chunk.depth == chunk.pathCount, chunk.lane == 0 else { continue }
             var kept = 0
-            for depth in 0..<Int(chunk.depth) {
-                guard let call = thread.openCall(depth, ofChunk: index) else { break }
-                let taken = thread.tracerTicks(upTo: call.enterTicks)
-                let begin = clock.nanoseconds(at: call.enterTicks > taken ? call.enterTicks - taken : 0)
+            while kept < Int(chunk.depth), let call = thread.openCall(kept, ofChunk: index) {
+                let begin = thread.own(ticks: call.enterTicks, clock)
                 let function = UInt64(space.function(at: call.function, ticks: call.enterTicks))
-                if kept == depth, depth < open.count, open[depth].function == function, open[depth].begin == begin {
-                    open[depth].end = now
-                    kept += 1
-                    continue
+                if kept < open.count, open[kept].function == function, open[kept].begin == begin {
+                    open[kept].end = now
+                } else {
+                    close(kept)
+                    open.append(
+                        SummaryEntry(
+                            begin: begin, end: max(begin, now), busy: 0, function: function, calls: 1,
+                            row: UInt32(kept)))
                 }
-                if kept == depth { close(kept) }
-                open.append(
-                    SummaryEntry(
-                        begin: begin, end: max(begin, now), busy: 0, function: function, calls: 1,
-                        row: UInt32(depth)))
                 kept += 1
             }
             close(kept)

@@ -94,10 +94,10 @@ final class SummaryBuilder {
         let whole = threads[share.thread]
         let first = share.leaves.lowerBound * SummaryTree.leafChunks
         let limit = min(share.leaves.upperBound * SummaryTree.leafChunks, whole.chunks.count)
-        let damage = DamageLog()
         let isWhole = first == 0 && limit == whole.chunks.count
         // With the chunk behind them, which is not read, calls that are open at the end stay open.
-        let thread = whole.isJoined ? whole : whole.part(first..<min(limit + 1, whole.chunks.count), damage: damage)
+        let thread =
+            whole.isJoined ? whole : whole.part(first..<min(limit + 1, whole.chunks.count), damage: DamageLog())
         let last = limit - first - 1
         let leaves = LeafWriter(
             thread, from: exclusively { self.moments(of: whole, share.leaves) },
@@ -107,13 +107,10 @@ final class SummaryBuilder {
             spaces[share.thread], shift: leaves.shift(0), carriedIn: first == 0 ? 0 : thread.chunks[0].depth,
             // Chunks at the end may be damaged.
             isLast: { ($0 + 1) % SummaryTree.leafChunks == 0 || $0 > last - SummaryTree.leafChunks },
-            onBegin: { leaves.begin(chunk: $1, &$0) },
-            onEnd: { index in
-                onChunk(thread.chunks[index].size)
-                return true
-            })
+            onBegin: { leaves.begin(chunk: $1, &$0) })
         defer { sink.free() }
-        StackReplay.run(thread, clock: clock, chunks: 0..<limit - first, into: &sink)
+        StackReplay.run(
+            thread, clock: clock, chunks: 0..<limit - first, onChunk: { onChunk(thread.chunks[$0].size) }, into: &sink)
         leaves.finish(&sink, isEnd: limit == whole.chunks.count)
         guard !leaves.hasFailed else { return nil }
         var stretch = Stretch(
@@ -134,9 +131,7 @@ final class SummaryBuilder {
             let chunk = leaf * SummaryTree.leafChunks
             var moment = leaf == 0 ? span.lowerBound : span.upperBound
             if leaf > 0, chunk < thread.chunks.count {
-                let begin = thread.chunks[chunk].beginTicks
-                let taken = thread.tracerTicks(upTo: begin)
-                moment = clock.nanoseconds(at: begin > taken ? begin &- taken : 0)
+                moment = thread.own(ticks: thread.chunks[chunk].beginTicks, clock)
             }
             moments.append(max(moment, moments.last ?? 0))
         }

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Synchronization
 
 /// The numbers that summaries have for functions: 0 for what is not known. Several workers may ask at once.
 final class SummaryFunctions {
@@ -9,31 +9,29 @@ final class SummaryFunctions {
         var epoch: UInt32
     }
 
-    private(set) var keys: [Key]
-    private var numbers: [Key: UInt64] = [:]
-    private let lock: UnsafeMutablePointer<pthread_mutex_t>
+    private struct Known {
+        var keys: [Key]
+        var numbers: [Key: UInt64]
+    }
+
+    private let known: Mutex<Known>
+    var keys: [Key] { known.withLock { $0.keys } }
 
     /// - Parameter keys: those that have numbers already, from 1 on.
     init(_ keys: [Key] = []) {
-        self.keys = keys
+        var numbers: [Key: UInt64] = [:]
         for (index, key) in keys.enumerated() { numbers[key] = UInt64(index + 1) }
-        lock = .allocate(capacity: 1)
-        pthread_mutex_init(lock, nil)
-    }
-
-    deinit {
-        pthread_mutex_destroy(lock)
-        lock.deallocate()
+        known = Mutex(Known(keys: keys, numbers: numbers))
     }
 
     func number(_ key: Key) -> UInt64 {
         if key.address == 0 { return 0 }
-        pthread_mutex_lock(lock)
-        defer { pthread_mutex_unlock(lock) }
-        if let known = numbers[key] { return known }
-        keys.append(key)
-        numbers[key] = UInt64(keys.count)
-        return UInt64(keys.count)
+        return known.withLock { known in
+            if let number = known.numbers[key] { return number }
+            known.keys.append(key)
+            known.numbers[key] = UInt64(known.keys.count)
+            return UInt64(known.keys.count)
+        }
     }
 }
 

@@ -32,11 +32,10 @@ struct SummarySink: CallSink {
     /// What is known of calls that are open at the beginning, outermost first, and how many of them are still to be entered.
     private let before: [Open]
     private var toCarryIn: UInt32
-    /// The calls that are open at the end of the last chunk that was read, outermost first. No more than ``most``.
+    /// The calls that are open at the end of the last chunk that was read, outermost first. No more than ``mostOpen``.
     private(set) var open: [Open] = []
     private let isLast: (Int) -> Bool
     private let onBegin: (inout SummarySink, Int) -> Void
-    private let onEnd: (Int) -> Bool
 
     /// Deeper calls than this are not told where they span leaves.
     static let mostOpen = 4096
@@ -46,11 +45,9 @@ struct SummarySink: CallSink {
     ///   - before: what is known of them, where chunks do not list all.
     ///   - isLast: whether the open calls are to be known at the end of a chunk.
     ///   - onBegin: is told of the beginning of each chunk that is read.
-    ///   - onEnd: is told of the end of each, and says whether to go on.
     init(
         _ space: AddressSpace, shift: UInt64, carriedIn: UInt32 = 0, before: [Open] = [],
-        isLast: @escaping (Int) -> Bool, onBegin: @escaping (inout SummarySink, Int) -> Void = { _, _ in },
-        onEnd: @escaping (Int) -> Bool = { _ in true }
+        isLast: @escaping (Int) -> Bool, onBegin: @escaping (inout SummarySink, Int) -> Void = { _, _ in }
     ) {
         self.space = space
         addressesChange = space.addressesChange
@@ -59,7 +56,6 @@ struct SummarySink: CallSink {
         self.before = before
         self.isLast = isLast
         self.onBegin = onBegin
-        self.onEnd = onEnd
     }
 
     func free() {
@@ -138,7 +134,7 @@ struct SummarySink: CallSink {
 
     mutating func end(chunk index: Int, main: LaneStack<Payload>) -> Bool {
         if isLast(index) { noteOpen() }
-        return onEnd(index)
+        return true
     }
 
     mutating func forgetOpen() { open = [] }
@@ -146,7 +142,7 @@ struct SummarySink: CallSink {
     /// Notes the calls that were open when the last chunk that was read ended.
     mutating func noteOpen() {
         open = []
-        guard var call = top, call.pointee.payload.row != .max else { return }
+        guard var call = top else { return }
         let depth = Int(call.pointee.payload.row) + 1
         if depth > SummarySink.mostOpen { call -= depth - SummarySink.mostOpen }
         while call.pointee.payload.row != .max {

@@ -120,6 +120,14 @@ public final class TracedThread {
         return taken == 0 ? moment : clock.nanoseconds(at: ticks > taken ? ticks &- taken : 0)
     }
 
+    /// The thread's own time at a moment of the session's clock, in ns.
+    ///
+    /// - Complexity: O(log chunks).
+    public func own(ticks: UInt64, _ clock: Clock) -> UInt64 {
+        let taken = tracerTicks(upTo: ticks)
+        return clock.nanoseconds(at: ticks > taken ? ticks &- taken : 0)
+    }
+
     /// From the thread's first moment to its last one, in its own time, in ns.
     ///
     /// - Parameter clock: the session's.

@@ -65,9 +65,11 @@ function waitingInRow(r) {
 
 const hatching = {}; // by theme
 
-function hatchingNow(context) {
-    if (hatching[theme]) return hatching[theme];
-    const tile = make('canvas'), size = tile.width = tile.height = 8, [ground, lines] = palette().waiting;
+const hatchingNow = context => hatching[theme] ??= stripedBy(context, palette().waiting);
+
+/// A pattern of oblique lines.
+function stripedBy(context, [ground, lines]) {
+    const tile = make('canvas'), size = tile.width = tile.height = 8;
     const brush = tile.getContext('2d');
     brush.fillStyle = ground;
     brush.fillRect(0, 0, size, size);
@@ -77,7 +79,7 @@ function hatchingNow(context) {
         brush.lineTo(at + size + 1, -1);
     }
     brush.stroke();
-    return hatching[theme] = context.createPattern(tile, 'repeat');
+    return context.createPattern(tile, 'repeat');
 }
 
 /// Hatches what waited of a part of a row.

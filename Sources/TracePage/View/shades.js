@@ -63,20 +63,8 @@ function statesIn(part, shot) {
 
 const stripes = {}; // by theme: patterns of what is blocked and of what wants a CPU
 
-function stripesOf(context) {
-    return stripes[theme] ??= [viewPalette().waiting, [viewPalette().waiting[0], inks().runnable]].map(([ground, lines]) => {
-        const tile = make('canvas'), size = tile.width = tile.height = 8, brush = tile.getContext('2d');
-        brush.fillStyle = ground;
-        brush.fillRect(0, 0, size, size);
-        brush.strokeStyle = lines;
-        for (const at of [-size, 0, size]) {
-            brush.moveTo(at - 1, size + 1);
-            brush.lineTo(at + size + 1, -1);
-        }
-        brush.stroke();
-        return context.createPattern(tile, 'repeat');
-    });
-}
+const stripesOf = context => stripes[theme] ??= [viewPalette().waiting, [viewPalette().waiting[0], inks().runnable]]
+    .map(colours => stripedBy(context, colours));
 
 /// Fills those columns of a rectangle in which a lane waited: hatched where nothing deeper is drawn, plain above, and in low rows.
 function hatchStates(context, { columns, deepest }, row, x, y, width, height) {

@@ -69,16 +69,7 @@ private final class KeptFile {
 
     /// `size` bytes from `offset`, or nil when they are not there.
     func read(_ offset: Int, _ size: Int) -> [UInt8]? {
-        var isRead = true
-        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-            while count < size {
-                let got = pread(descriptor, buffer.baseAddress! + count, size - count, offset + count)
-                if got < 0, errno == EINTR { continue }
-                isRead = got > 0
-                guard isRead else { return }
-                count += got
-            }
-        }
-        return isRead ? bytes : nil
+        let bytes = readAll(size, from: descriptor, at: offset)
+        return bytes.count == size ? bytes : nil
     }
 }

@@ -136,28 +136,11 @@ private final class SummaryFile: SummaryStorage {
 
     /// - Returns: whether all is written.
     private func write(_ bytes: [UInt8], at offset: UInt64) -> Bool {
-        var written = 0
-        while written < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress! + written, bytes.count - written, off_t(offset) + off_t(written))
-            }
-            if count < 0, errno == EINTR { continue }
-            if count <= 0 { return false }
-            written += count
-        }
-        return true
+        bytes.withUnsafeBytes { writeAll($0, to: descriptor, at: Int(offset)) } == 0
     }
 
     /// The bytes that are there.
     func bytes(at offset: UInt64, atMost size: Int) -> [UInt8] {
-        guard offset <= UInt64(Int64.max) - UInt64(size) else { return [] }
-        return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-            while count < size {
-                let got = pread(descriptor, buffer.baseAddress! + count, size - count, off_t(offset) + off_t(count))
-                if got < 0, errno == EINTR { continue }
-                if got <= 0 { return }
-                count += got
-            }
-        }
+        offset > UInt64(Int.max - size) ? [] : readAll(size, from: descriptor, at: Int(offset))
     }
 }

@@ -26,6 +26,18 @@ import Testing
         return String(result.stdout.dropLast())
     }
 
+    /// What all records tell, as soon as they have been read.
+    private func events(of server: ViewServer) -> ViewServer.Reply {
+        var events = ViewServer.Reply()
+        #expect(
+            waitUntil {
+                (try? server.get("events")).map {
+                    events = $0; return $0.status == 200
+                } ?? false
+            })
+        return events
+    }
+
     @Test func routes() throws {
         let server = try view()
         let page = try server.get("")
@@ -50,13 +62,7 @@ import Testing
         #expect(try jq(".tracks[0].calls", told.body) == jq("[.functions[].calls] | add", all))
         #expect(try jq(".end > .begin and .tracks[0].end == .end", told.body) == "true")
 
-        var events = ViewServer.Reply()
-        #expect(
-            waitUntil {
-                (try? server.get("events")).map {
-                    events = $0; return $0.status == 200
-                } ?? false
-            })
+        let events = events(of: server)
         #expect(try jq(".tracks[0].marks, .tracks[0].counters", events.body) == "[]\n[]")
         let picture = try server.get("picture?from=0&to=9&width=8&tracks=0&rows=0-3")
         #expect(picture.status == 200 && picture.body.hasPrefix("FATP"))
@@ -91,13 +97,7 @@ import Testing
                 try jq(".waits, (.tracks[0].blocked != null)", told)
                     == (name == "0.2.0-waits" ? "true\ntrue" : "false\nfalse"))
             #expect(try jq(".memory", told) == "\(name == "0.2.0-memory")", "\(name)")
-            var events = ViewServer.Reply()
-            #expect(
-                waitUntil {
-                    (try? server.get("events")).map {
-                        events = $0; return $0.status == 200
-                    } ?? false
-                })
+            let events = events(of: server)
             #expect(try jq(".tracks | length", events.body) == "\(tracks)", "\(name)")
             #expect(try server.get("ask/info").status == 200)
             server.process.signal(SIGTERM)
@@ -127,13 +127,7 @@ import Testing
         let recording = directory.file("marks.fathom")
         try #require(try Fathom.record([program], into: recording).status == 0)
         let server = try ViewServer(recording, in: directory)
-        var events = ViewServer.Reply()
-        #expect(
-            waitUntil {
-                (try? server.get("events")).map {
-                    events = $0; return $0.status == 200
-                } ?? false
-            })
+        let events = events(of: server)
         #expect(try jq(".tracks[0].marks | map(.[1])", events.body) == #"["first","more","more"]"#)
         #expect(
             try jq(#".tracks[0].counters | map([.name, (.points | map(.[1]))]) == [["n", [0, 1, 2]]]"#, events.body)

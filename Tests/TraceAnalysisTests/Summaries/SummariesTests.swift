@@ -94,7 +94,7 @@ import TraceFile
                 let exponent = UInt64(63 - step.leadingZeroBitCount)
                 for row in 0..<50 {
                     check(
-                        picture.entries[picture.rows[row]..<picture.rows[row + 1]], rows[row] ?? [], from: from,
+                        picture[row], rows[row] ?? [], from: from,
                         to: from + width, step: 1 << exponent, opened,
                         "\(which), seed \(seed), round \(round), row \(row), \(from)...\(from + width), step \(step)")
                 }
@@ -110,7 +110,7 @@ import TraceFile
             ofThread: 0, from: 0, to: .max >> 1, step: 1 << 30, rows: 0..<12)
         #expect(!picture.isCoarse)
         for row in 0..<12 {
-            let calls = picture.entries[picture.rows[row]..<picture.rows[row + 1]].reduce(0) { $0 + Int($1.calls) }
+            let calls = picture[row].reduce(0) { $0 + Int($1.calls) }
             #expect(calls == trace.calls.count { $0.depth == row })
         }
     }
@@ -259,7 +259,7 @@ import TraceFile
         for summaries in [try opened.summaries(), opened.withoutAny()] {
             let picture = summaries.picture(ofThread: 0, from: 0, to: 1000, step: 1, rows: 0..<2)
             let rows = (0..<2).map { row in
-                picture.entries[picture.rows[row]..<picture.rows[row + 1]].map {
+                picture[row].map {
                     "\(String(opened.address($0), radix: 16)) \($0.begin)-\($0.end) x\($0.calls)"
                 }
             }
@@ -309,7 +309,7 @@ import TraceFile
         let whole = try opened.summaries(workers: 2).picture(
             ofThread: 0, from: 0, to: time * 2, step: time, rows: 0..<6)
         for row in 0..<6 {
-            let calls = whole.entries[whole.rows[row]..<whole.rows[row + 1]].reduce(0) { $0 + UInt64($1.calls) }
+            let calls = whole[row].reduce(0) { $0 + UInt64($1.calls) }
             let left = open.values.count { $0.count > row }
             #expect(abs(Int(calls) - Int(total[UInt32(row)] ?? 0)) <= left, "row \(row)")
         }
@@ -318,7 +318,7 @@ import TraceFile
         for begin in stride(from: time / 10, to: time - 20_000, by: Int(time / 9)) {
             let picture = summaries.picture(ofThread: 0, from: begin, to: begin + 10_000, step: 1, rows: 0..<6)
             for row in 0..<6 {
-                for entry in picture.entries[picture.rows[row]..<picture.rows[row + 1]] where entry.calls == 1 {
+                for entry in picture[row] where entry.calls == 1 {
                     #expect(opened.address(entry) & 0xff0 == UInt64(row) * 16)
                 }
             }
@@ -343,4 +343,9 @@ import TraceFile
             #expect(picture.entries.map(\.calls) == [0, 1, 1])
         }
     }
+}
+
+extension Picture {
+    /// The entries of a row, as rows were asked for from 0 on.
+    fileprivate subscript(row: Int) -> ArraySlice<Entry> { entries[rows[row]..<rows[row + 1]] }
 }
