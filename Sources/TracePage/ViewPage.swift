@@ -13,7 +13,7 @@ public enum ViewPage {
         PackageResources.sandwich_js, PackageResources.pointer_js,
         PackageResources.source_js, PackageResources.book_js, PackageResources.selection_js,
         PackageResources.fuzzy_js, PackageResources.lanes_js, PackageResources.shades_js,
-        PackageResources.paint_js, PackageResources.pictures_js,
+        PackageResources.sieve_js, PackageResources.paint_js, PackageResources.pictures_js,
         PackageResources.timeline_js, PackageResources.heads_js, PackageResources.overlay_js,
         PackageResources.calls_js, PackageResources.gestures_js, PackageResources.overview_js,
         PackageResources.panes_js, PackageResources.grid_js, PackageResources.flamepane_js,

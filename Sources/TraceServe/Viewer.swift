@@ -38,6 +38,7 @@ public final class Viewer: Sendable {
     private let pictures: (any PictureSource)?
     private let document = Later<SessionDocument>()
     private let events = Later<[UInt8]>()
+    private let growth = Mutex(Growth())
     private let readingPart = Mutex(0.0)
     private let questions: AskQueue
     private let server = Mutex<HTTPServer?>(nil)
@@ -90,20 +91,60 @@ public final class Viewer: Sendable {
     private struct Handed: @unchecked Sendable { let session: Session }
 
     /// Finds out what the page asks for once, in a thread of its own, which alone uses the session.
-    private func read(_ session: Session) {
+    private func read(_ session: Session, after before: [PictureQuery.ThreadName] = []) {
+        let begun = ContinuousClock.now
         var options = QueryOptions()
         options.lines = false
         let listener = QueryListener(progress: { [self] part in readingPart.withLock { $0 = part } })
         let query = SessionQuery(session, options, listener: listener)
         // Nothing is missing of everything.
-        let threads = (try? query.selected())?.flatMap(\.threads) ?? []
+        let threads = (try? PictureQuery.threads(of: query, after: before)) ?? []
         document.set(SessionDocument(of: session, tracks: threads))
         events.set(EventsDocument.bytes(of: query, tracks: threads))
+        let tracks = threads.map(PictureQuery.ThreadName.init)
+        growth.withLock { growth in
+            growth.tracks = tracks
+            growth.isReading = false
+            growth.next = .now.advanced(by: max(.seconds(1), begun.duration(to: .now) * 4))
+        }
+    }
+
+    /// How a recording that goes on is followed.
+    private struct Growth: Sendable {
+        /// The tracks that the page knows of.
+        var tracks: [PictureQuery.ThreadName] = []
+        var isReading = true
+        /// When it is worth while to look again, so that most of the time is left to others.
+        var next = ContinuousClock.now
+    }
+
+    /// Has a recording that goes on be read again, where that is due.
+    private func grow() {
+        guard document.present?.isRecording == true else { return }
+        let before = growth.withLock { growth -> [PictureQuery.ThreadName]? in
+            if growth.isReading || growth.next > .now { return nil }
+            growth.isReading = true
+            return growth.tracks
+        }
+        guard let before else { return }
+        _ = BackgroundThread { [self] in
+            // Each is used by one thread alone. Without a session, what is there stays.
+            if let drawn = try? Session(path: session), pictures?.grow(to: drawn) ?? true,
+                let told = try? Session(path: session)
+            {
+                read(told, after: before)
+            } else {
+                growth.withLock { growth in
+                    growth.isReading = false
+                    growth.next = .now.advanced(by: .seconds(1))
+                }
+            }
+        }
     }
 
     private func reply(to request: Request, from client: Int32) -> Reply {
         if let refusal = admission.refusal(of: request) { return refusal }
-        guard let target = admission.target(of: request) else { return visit(request) ?? .empty(404) }
+        guard let target = admission.target(of: request) else { return visit(request, from: client) ?? .empty(404) }
         do throws(BadRequest) {
             let count: () throws(BadRequest) -> Int = { [document] () throws(BadRequest) in
                 guard let document = document.wait() else { throw BadRequest("The viewer is ending.") }
@@ -116,11 +157,12 @@ public final class Viewer: Sendable {
         }
     }
 
-    /// Leads who has the ticket to the page. Nobody can use it again.
-    private func visit(_ request: Request) -> Reply? {
+    /// Leads who has the ticket to the page, unless it is another user who has read it. Nobody can use it again.
+    private func visit(_ request: Request, from client: Int32) -> Reply? {
         ticket.withLock { ticket in
             guard request.method == "GET", let text = ticket,
-                Admission.rest(of: request.target, behind: "/\(text)/") == ""
+                Admission.rest(of: request.target, behind: "/\(text)/") == "",
+                [geteuid(), 0].contains(PeerUser.id(of: client) ?? geteuid())
             else { return nil }
             ticket = nil
             var reply = Reply.empty(303)
@@ -136,6 +178,7 @@ public final class Viewer: Sendable {
                 status: 200, type: "text/html; charset=utf-8", bytes: page, policy: ViewPage.policy)
         case .session:
             guard let document = document.wait() else { return .error(503, "The viewer is ending.") }
+            grow()
             return .json(document.whole(summaries: pictures?.summaries ?? 0))
         case .events:
             if let events = events.present { return .json(events) }
@@ -146,6 +189,8 @@ public final class Viewer: Sendable {
             return drawn { Reply(status: 200, type: "application/octet-stream", bytes: try $0.picture(request)) }
         case .call(let request):
             return drawn { try $0.call(request).map(Reply.json) ?? .error(404, "No call is open there.") }
+        case .filter(let request, let first):
+            return drawn { .json(try $0.filter(request.options, from: first)) }
         case .ask(let request):
             let turn = questions.enter(key: request.pane.map { "\(request.command) \($0)" })
             defer { questions.leave(turn) }

@@ -92,6 +92,12 @@ public final class FunctionTable {
         return id
     }
 
+    /// Gives functions the numbers that they have in `other`. This table has none yet.
+    public func number(as other: FunctionTable) {
+        for module in other.modules { _ = intern(module) }
+        for function in other.functions { _ = intern(function) }
+    }
+
     /// Name and place of function `id`.
     public subscript(id: UInt32) -> ResolvedFunction {
         if let known = resolved[Int(id)] { return known }

@@ -222,15 +222,15 @@ public struct Aggregation {
         }
         if let seek = work.seek {
             var sink = CallPathSink(
-                work.space, from: filter.from, to: filter.to, offCPU: work.offCPU, memory: work.memory, seek: seek,
-                onChunk: onChunk)
+                work.space, from: filter.from, to: filter.to, clips: filter.clips, offCPU: work.offCPU,
+                memory: work.memory, seek: seek, onChunk: onChunk)
             let chunks = seek.chunks.lowerBound..<thread.chunks.count
             StackReplay.runWithFaults(thread, clock: session.clock, chunks: chunks, into: &sink)
             if sink.isSelfContained, sink.isThrough { return sink }
             sink.free()
         }
         var sink = CallPathSink(
-            work.space, from: filter.from, to: filter.to, offCPU: work.offCPU, memory: work.memory,
+            work.space, from: filter.from, to: filter.to, clips: filter.clips, offCPU: work.offCPU, memory: work.memory,
             carriedIn: part == 0 ? 0 : thread.chunks[0].depth,
             lastChunk: part == work.parts.count - 1 ? nil : thread.chunks.count - 1, onChunk: onChunk)
         StackReplay.runWithFaults(thread, clock: session.clock, into: &sink)
@@ -245,7 +245,8 @@ public struct Aggregation {
             if sinks[part].join(sinks[part - 1], boundary: boundary) { continue }
             for sink in sinks { sink.free() }
             var whole = CallPathSink(
-                work.space, from: filter.from, to: filter.to, offCPU: work.offCPU, memory: work.memory)
+                work.space, from: filter.from, to: filter.to, clips: filter.clips, offCPU: work.offCPU,
+                memory: work.memory)
             StackReplay.runWithFaults(work.thread, clock: session.clock, into: &whole)
             return [whole]
         }

@@ -32,6 +32,8 @@ struct CallPathSink: CallSink {
     private var addressesChange: Bool
     private let from: UInt64
     private let to: UInt64
+    /// What of a call's time counts.
+    private let counted: ClosedRange<UInt64>
     /// Calls open at the beginning, outermost first. Of those that are still to be entered only the number is known.
     private(set) var carriedIn: [CarriedCall] = []
     private var toCarryIn: UInt32
@@ -55,6 +57,8 @@ struct CallPathSink: CallSink {
     /// Counts calls that overlap `from...to`, in ns since the session's start.
     ///
     /// - Parameters:
+    ///   - clips: whether of a call's time only what lies in `from...to` counts. How long calls took, for percentiles, is told of
+    ///     whole calls all the same.
     ///   - offCPU: when the thread had no CPU, if that is known.
     ///   - memory: which blocks of the process were not freed, if memory was recorded.
     ///   - carriedIn: calls open at the beginning of a stretch that is not the first.
@@ -62,13 +66,14 @@ struct CallPathSink: CallSink {
     ///   - seek: what lies before and after a stretch of time that is read by itself.
     ///   - onChunk: told of every chunk that was read.
     init(
-        _ space: AddressSpace, from: UInt64, to: UInt64, offCPU: OffCPU? = nil, memory: LiveMemory? = nil,
-        carriedIn: UInt32 = 0, lastChunk: Int? = nil, seek: CallPathSeek? = nil,
+        _ space: AddressSpace, from: UInt64, to: UInt64, clips: Bool = false, offCPU: OffCPU? = nil,
+        memory: LiveMemory? = nil, carriedIn: UInt32 = 0, lastChunk: Int? = nil, seek: CallPathSeek? = nil,
         onChunk: @escaping (Int) -> Void = { _ in }
     ) {
         self.space = space
         self.from = from
         self.to = to
+        counted = clips && from <= to ? from...to : 0 ... .max
         self.lastChunk = lastChunk
         self.onChunk = onChunk
         self.offCPU = OffCPU.Cursor(offCPU)
@@ -77,6 +82,8 @@ struct CallPathSink: CallSink {
         toCarryIn = seek.map { UInt32($0.before.count) } ?? carriedIn
         addressesChange = space.addressesChange
     }
+
+    private var clips: Bool { counted != 0 ... .max }
 
     func free() {
         table.free()
@@ -117,6 +124,7 @@ struct CallPathSink: CallSink {
     private mutating func carryIn(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
         toCarryIn -= 1
         if let seek {
+            if clips { return }
             let before = seek.before[seek.before.count - 1 - Int(toCarryIn)]
             call.pointee.payload.callees = before.callees
             call.pointee.payload.dropped = before.dropped
@@ -130,7 +138,8 @@ struct CallPathSink: CallSink {
     @inline(__always)
     mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {
         let start = call.pointee.start
-        let total = end > start ? end &- start : 0
+        let begin = max(start, counted.lowerBound), stop = min(end, counted.upperBound)
+        let total = stop > begin ? stop &- begin : 0
         (call - 1).pointee.payload.callees &+= total
         let isCounted = start <= to && end >= from
         if call.pointee.payload.isCarried { endCarriedIn(isCounted: isCounted) }
@@ -142,12 +151,13 @@ struct CallPathSink: CallSink {
         node.pointee.selfTime &+= own
         if start < node.pointee.firstStart { node.pointee.firstStart = start }
         if end > node.pointee.lastEnd { node.pointee.lastEnd = end }
-        if !offCPU.hadCPU(from: start, to: end) { split(from: start, to: end, of: node) }
+        if !offCPU.hadCPU(from: begin, to: stop) { split(from: begin, to: stop, of: node) }
         if call.pointee.payload.dropped.calls > 0 { takeOut(call.pointee.payload.dropped, own: own, of: node) }
         if call.pointee.isInherited { return addInherited(total, to: node) }
-        table.histograms.count(total, of: node)
-        if total < node.pointee.minimum { node.pointee.minimum = total }
-        if total > node.pointee.maximum { node.pointee.maximum = total }
+        let whole = end > start ? end &- start : 0
+        table.histograms.count(whole, of: node)
+        if whole < node.pointee.minimum { node.pointee.minimum = whole }
+        if whole > node.pointee.maximum { node.pointee.maximum = whole }
         node.pointee.lowCalls &+= 1
         if node.pointee.lowCalls == 0 { table.rares.change(&node.pointee.rare) { $0.pointee.calls &+= 1 << 32 } }
     }
@@ -247,8 +257,10 @@ struct CallPathSink: CallSink {
         guard ends.allSatisfy({ $0 != nil }) else { return false }
         for (depth, end) in ends.enumerated().reversed() {
             let call = main.base + (depth + 1)
-            call.pointee.payload.callees = end!.sums.callees
-            call.pointee.payload.dropped = end!.sums.dropped
+            if !clips {
+                call.pointee.payload.callees = end!.sums.callees
+                call.pointee.payload.dropped = end!.sums.dropped
+            }
             exit(call, end: end!.time, state: end!.state)
         }
         isThrough = true

@@ -1,59 +1,116 @@
 internal import TraceFile
 
-/// Makes outlines of a thread's chunks ahead of whoever reads them one after another, on all cores.
+/// The outlines of one thread's chunks: those that are made already, and others ahead of whoever reads the chunks one after another, on all
+/// cores.
 final class ChunkOutlines {
     private let thread: TracedThread
     private let clock: Clock
-    private let least: UInt64
+    private let store: OutlineStore
     private let workers: Int
-    private var outlines: [Int: ChunkOutline] = [:]
-    /// The chunks before this one have been looked at.
+    /// The block that was asked for last, and its outlines.
+    private var last: (block: Int, outlines: [ChunkOutline?]) = (-1, [])
+    /// Blocks before this one have been made, or are not going to be.
     private var limit = 0
 
-    /// Chunks that a worker looks at in one go.
-    private static let stretch = 64
-
-    /// - Parameter least: calls that are shorter, in ns, are not to be shown.
-    /// - Returns: nil where the chunks do not tell enough, or one core can read them about as fast.
+    /// - Returns: nil where the chunks do not tell enough.
     /// - Complexity: O(chunks), of which the headers alone are read.
-    init?(_ thread: TracedThread, clock: Clock, least: UInt64, workers: Int = WorkerPool.processors) {
-        guard !thread.isJoined, workers > 1, thread.chunks.count > ChunkOutlines.stretch, thread.hasWholePaths else {
-            return nil
-        }
+    init?(_ thread: TracedThread, clock: Clock, store: OutlineStore, workers: Int = WorkerPool.processors) {
+        guard OutlineStore.isEligible(thread) else { return nil }
         self.thread = thread
         self.clock = clock
-        self.least = least
+        self.store = store
         self.workers = workers
     }
 
-    /// The outline of a chunk; nil where the chunk is to be read. Chunks are asked for in their order, each once.
-    func take(_ index: Int) -> ChunkOutline? {
-        if index >= limit, limit < thread.chunks.count { lookAhead(from: index) }
-        return outlines.removeValue(forKey: index)
+    /// Whether one core alone would have to make most of them, which is no faster than to read the chunks.
+    var takesOneCore: Bool { workers == 1 && !store.has(0, of: thread) }
+
+    /// The outline of a chunk that can stand for it where calls shorter than `least`, in ns, are not shown; nil where the chunk is to be
+    /// read. Chunks are asked for in their order.
+    func outline(of index: Int, least: UInt64) -> ChunkOutline? {
+        let block = index / OutlineStore.blockChunks
+        if block != last.block { turn(to: block, least) }
+        guard index < (block * OutlineStore.blockChunks + last.outlines.count),
+            let outline = last.outlines[index % OutlineStore.blockChunks], outline.canStand(least: least),
+            index + 1 < thread.chunks.count
+        else { return nil }
+        return outline
     }
 
-    private func lookAhead(from first: Int) {
+    /// The outline of a chunk; nil where it is not made.
+    ///
+    /// - Parameter makes: whether it is to be made, and those behind it.
+    func outline(of index: Int, makes: Bool) -> ChunkOutline? {
+        let block = index / OutlineStore.blockChunks
+        if block != last.block {
+            guard makes || store.has(block, of: thread) else { return nil }
+            turn(to: block, .max)
+        }
+        let place = index % OutlineStore.blockChunks
+        return place < last.outlines.count ? last.outlines[place] : nil
+    }
+
+    private func turn(to block: Int, _ least: UInt64) {
+        if !store.has(block, of: thread), block >= limit { lookAhead(from: block, least) }
+        last = (block, store.outlines(block, of: thread) ?? [])
+    }
+
+    /// Makes blocks that are not there yet.
+    private func lookAhead(from first: Int, _ least: UInt64) {
         // A few at first, to see whether it helps.
-        limit = min(first + workers * ChunkOutlines.stretch * (first == 0 ? 1 : 8), thread.chunks.count)
-        let stretches = Swift.stride(from: first, to: limit, by: ChunkOutlines.stretch).map {
-            $0..<min($0 + ChunkOutlines.stretch, limit)
+        limit = min(first + workers * (first == 0 ? 1 : 8), OutlineStore.blockCount(thread))
+        let blocks = (first..<limit).filter { !store.has($0, of: thread) }
+        var useful = 0
+        let pool = WorkerPool(jobs: blocks.count) { [self] job, pool in
+            let made = ChunkOutlines.make(blocks[job], of: thread, clock: clock)
+            store.put(made, as: blocks[job], of: thread)
+            let count = made.count { $0?.canStand(least: least) ?? false }
+            pool.exclusively { useful += count }
         }
-        let pool = WorkerPool(jobs: stretches.count) { [self] job, pool in
-            let found = outlines(of: stretches[job])
-            pool.exclusively { outlines.merge(found) { first, _ in first } }
-        }
-        pool.run(workers: min(workers, stretches.count))
+        pool.run(workers: min(workers, blocks.count))
         // Where most chunks have to be read all the same, looking ahead only costs.
-        if outlines.count < (limit - first) * 3 / 4 { limit = thread.chunks.count }
+        if useful < blocks.count * OutlineStore.blockChunks / 2 { limit = OutlineStore.blockCount(thread) }
     }
 
-    private func outlines(of chunks: Range<Int>) -> [Int: ChunkOutline] {
+    /// Makes all blocks that are not there yet.
+    ///
+    /// - Returns: the longest calls of the chunks, in ns, each of which begins and ends in one.
+    /// - Complexity: O(records), over all cores, the first time.
+    func all() -> [UInt64] {
+        let blocks = 0..<OutlineStore.blockCount(thread)
+        var longest: [UInt64] = []
+        let pool = WorkerPool(jobs: blocks.count) { [self] block, pool in
+            var known = store.outlines(block, of: thread)
+            if known == nil {
+                known = ChunkOutlines.make(block, of: thread, clock: clock)
+                store.put(known!, as: block, of: thread)
+            }
+            pool.exclusively { longest += known!.compactMap { $0?.longest } }
+        }
+        pool.run(workers: min(workers, blocks.count))
+        return longest
+    }
+
+    private static func make(_ block: Int, of thread: TracedThread, clock: Clock) -> [ChunkOutline?] {
+        let chunks = OutlineStore.chunks(block, of: thread)
         // The chunk behind the last one says what is open then.
-        let whole = chunks.lowerBound..<min(chunks.upperBound + 1, thread.chunks.count)
-        let part = thread.part(whole, damage: DamageLog())
-        var sink = ChunkOutlineSink(part, least: least, chunks: 0..<chunks.count)
+        let part = thread.part(
+            chunks.lowerBound..<min(chunks.upperBound + 1, thread.chunks.count), damage: DamageLog())
+        var sink = ChunkOutlineSink(part, chunks: 0..<chunks.count)
         StackReplay.run(part, clock: clock, into: &sink)
         part.release(chunk: part.chunks.count - 1)
-        return Dictionary(uniqueKeysWithValues: sink.outlines.map { ($0.key + chunks.lowerBound, $0.value) })
+        return sink.outlines
     }
+
+    /// The outline of one chunk.
+    static func one(_ index: Int, of thread: TracedThread, clock: Clock) -> ChunkOutline? {
+        var sink = ChunkOutlineSink(thread, chunks: index..<index + 1)
+        StackReplay.run(thread, clock: clock, chunks: index..<index + 1, into: &sink)
+        return sink.outlines[0]
+    }
+}
+
+extension ChunkOutline {
+    /// Whether it tells all that a tree does with the chunk that hides calls shorter than `least`, in ns.
+    func canStand(least: UInt64) -> Bool { isPlain && longest < least }
 }

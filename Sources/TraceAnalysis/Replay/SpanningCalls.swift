@@ -35,16 +35,20 @@ final class SpanningCalls {
 
     private let thread: TracedThread
     private let clock: Clock
+    private let outlines: ChunkOutlines?
     /// By chunk.
-    private var summaries: [Int: ChunkSpans] = [:]
+    private var summaries: [Int: Summary] = [:]
+    /// The chunk that was asked for last, and how many before it were asked for one after another.
+    private var run = (last: -1, count: 0)
 
     /// - Returns: nil when the chunks do not tell enough.
     /// - Complexity: O(chunks), of which the headers alone are read.
-    init?(_ thread: TracedThread, clock: Clock) {
+    init?(_ thread: TracedThread, clock: Clock, store: OutlineStore? = nil) {
         guard !thread.isJoined, !thread.chunks.isEmpty, thread.hasWholePaths else { return nil }
         // Damage is not reported from here: the replay of the whole thread reports it.
         self.thread = thread.part(0..<thread.chunks.count, damage: DamageLog())
         self.clock = clock
+        outlines = store.flatMap { ChunkOutlines(thread, clock: clock, store: $0) }
     }
 
     var chunks: ChunkList { thread.chunks }
@@ -162,13 +166,55 @@ final class SpanningCalls {
         return entry.function == call.function && entry.enterTicks == call.enterTicks
     }
 
-    private func summary(_ index: Int) -> ChunkSpans? {
+    /// What one chunk tells about the calls that are open where it begins or ends.
+    private struct Summary {
+        /// Calls that were open at the beginning and have ended, innermost first.
+        var ended: [End] = []
+        /// The sums that the chunk adds to the innermost of the calls that are open from its beginning to its end. It adds
+        /// nothing to the others.
+        var added = Sums()
+        /// The sums, at the end, of the calls that began here and did not end, outermost first.
+        var begun: [Sums]
+        /// The number of calls that are open from beginning to end.
+        var kept: Int
+
+        init(_ outline: ChunkOutline, depth: Int) {
+            // A call's callees are those that began in the chunk, and the one that was open before.
+            var before: UInt64 = 0
+            for call in outline.ended {
+                ended.append(End(sums: Sums(call.part, before), time: call.time, state: call.state))
+                before = call.total
+            }
+            added = Sums(outline.inside, before)
+            begun = outline.begun.map { Sums($0.part, 0) }
+            kept = depth - ended.count
+        }
+    }
+
+    private func summary(_ index: Int) -> Summary? {
         if let known = summaries[index] { return known }
+        run = (index, index == run.last + 1 ? run.count + 1 : 0)
+        guard let outline = outlines?.outline(of: index, makes: run.count >= SpanningCalls.longRun) ?? read(index)
+        else {
+            return nil
+        }
+        let summary = Summary(outline, depth: Int(chunks[index].depth))
+        if summary.kept < 0 { return nil }
+        summaries[index] = summary
+        return summary
+    }
+
+    /// After so many chunks one after another, more of them are going to be asked for.
+    private static let longRun = 16
+
+    private func read(_ index: Int) -> ChunkOutline? {
         guard thread.payloadIsIntact(ofChunk: index) else { return nil }
-        var sink = ChunkSpans(thread, index)
-        StackReplay.run(thread, clock: clock, chunks: index..<index + 1, into: &sink)
-        guard sink.isSound else { return nil }
-        summaries[index] = sink
-        return sink
+        return ChunkOutlines.one(index, of: thread, clock: clock)
+    }
+}
+
+extension SpanningCalls.Sums {
+    fileprivate init(_ part: ChunkOutline.Part, _ before: UInt64) {
+        self.init(callees: part.callees &+ before, dropped: part.dropped)
     }
 }

@@ -31,6 +31,23 @@ public final class Summaries {
         self.init(threads, clock, resolver, storage, functions, trees)
     }
 
+    /// Makes the summaries of `threads`, of which some were there before, at the same places in `before`, when they had fewer calls: what was
+    /// summarized then is not read again. Both have the same storage; either can be asked for pictures.
+    ///
+    /// - Returns: nil where the storage does not keep them.
+    /// - Complexity: O(records that are new) over all cores.
+    public convenience init?(
+        of threads: [TracedThread], after before: Summaries, clock: Clock, resolver: FunctionResolver,
+        onProgress: @escaping (Double) -> Void = { _ in }
+    ) {
+        let begun = threads.indices.map { $0 < before.trees.count ? before.trees[$0] : SummaryTree() }
+        let builder = SummaryBuilder(
+            threads, begun: begun, clock: clock, spaces: threads.map { resolver.space(of: $0.process) },
+            functions: before.functions, storage: before.storage, onProgress: onProgress)
+        guard let trees = builder.run() else { return nil }
+        self.init(threads, clock, resolver, before.storage, before.functions, trees)
+    }
+
     /// No summaries: pictures are made of chunks, and coarse where that would take too long.
     public convenience init(withoutAny threads: [TracedThread], clock: Clock, resolver: FunctionResolver) {
         self.init(threads, clock, resolver, SummaryMemory(), SummaryFunctions(), threads.map { _ in SummaryTree() })

@@ -8,6 +8,8 @@ final class SummaryBuilder {
     private let storage: any SummaryStorage
     private let functions: SummaryFunctions
     private let onProgress: (Double) -> Void
+    /// What is known of each thread's first leaves.
+    private let begun: [SummaryTree]
     private var stretches: [Int: [Int: Stretch]] = [:]
     private var hasFailed = false
     private var read = 0
@@ -31,12 +33,16 @@ final class SummaryBuilder {
         var leaves: Range<Int>
     }
 
+    /// - Parameter begun: the trees of threads as they were when they had fewer chunks, in the same storage, with the same functions.
     init(
-        _ threads: [TracedThread], clock: Clock, spaces: [AddressSpace], functions: SummaryFunctions,
-        storage: any SummaryStorage, onProgress: @escaping (Double) -> Void
+        _ threads: [TracedThread], begun: [SummaryTree]? = nil, clock: Clock, spaces: [AddressSpace],
+        functions: SummaryFunctions, storage: any SummaryStorage, onProgress: @escaping (Double) -> Void
     ) {
         // Others may read the threads meanwhile. What was put together in memory is read by one at a time.
         self.threads = threads.map { $0.isJoined ? $0 : $0.part(0..<$0.chunks.count, damage: DamageLog()) }
+        self.begun = threads.indices.map { index in
+            begun?[index].beginning(of: threads[index], clock: clock) ?? SummaryTree()
+        }
         self.clock = clock
         self.spaces = spaces
         self.functions = functions
@@ -80,9 +86,9 @@ final class SummaryBuilder {
         let leaves = (chunks + SummaryTree.leafChunks - 1) / SummaryTree.leafChunks
         guard !threads[thread].isJoined else { return [Share(thread: thread, leaves: 0..<leaves)] }
         var shares: [Share] = []
-        var begin = 0
+        var begin = begun[thread].leafCount
         for leaf in stride(from: SummaryBuilder.shareLeaves, to: leaves, by: SummaryBuilder.shareLeaves)
-        where threads[thread].canBeSplit(at: leaf * SummaryTree.leafChunks) {
+        where leaf > begin && threads[thread].canBeSplit(at: leaf * SummaryTree.leafChunks) {
             shares.append(Share(thread: thread, leaves: begin..<leaf))
             begin = leaf
         }
@@ -116,7 +122,9 @@ final class SummaryBuilder {
         var stretch = Stretch(
             levels: [leaves.nodes], spines: leaves.spines, rowCount: leaves.rowCount,
             hasLanes: sink.hasLanes)
-        let levels = share.leaves.count > SummaryTree.fanout || !isWhole ? 2 : share.leaves.count > 1 ? 1 : 0
+        let levels =
+            begun[share.thread].leafCount > 0
+            ? 1 : share.leaves.count > SummaryTree.fanout || !isWhole ? 2 : share.leaves.count > 1 ? 1 : 0
         for _ in 0..<levels {
             guard addLevel(to: &stretch, pool) else { return nil }
         }
@@ -139,14 +147,16 @@ final class SummaryBuilder {
     }
 
     /// Makes the nodes above the highest ones of a stretch.
-    private func addLevel(to stretch: inout Stretch, _ pool: WorkerPool?) -> Bool {
+    ///
+    /// - Parameter begun: the first of them, which are there.
+    private func addLevel(to stretch: inout Stretch, begun: [SummaryNode] = [], _ pool: WorkerPool?) -> Bool {
         func exclusively<Result>(_ body: () -> Result) -> Result { pool?.exclusively(body) ?? body() }
         let below = stretch.levels[stretch.levels.count - 1]
-        var nodes: [SummaryNode] = []
+        var nodes = begun
         var rows = SummaryRows()
         defer { rows.free() }
         let part = SummaryBuilder.part / Double(1 << (stretch.levels.count - 1))
-        for begin in Swift.stride(from: 0, to: below.count, by: SummaryTree.fanout) {
+        for begin in Swift.stride(from: begun.count * SummaryTree.fanout, to: below.count, by: SummaryTree.fanout) {
             let children = begin..<min(begin + SummaryTree.fanout, below.count)
             rows.begin(shift: 0)
             var shifts: [UInt8] = []
@@ -178,10 +188,18 @@ final class SummaryBuilder {
     /// Puts a thread's stretches together, and makes the nodes above them.
     private func tree(of thread: Int) -> SummaryTree? {
         var parts = (stretches.removeValue(forKey: thread) ?? [:]).sorted { $0.key < $1.key }.map(\.value)
-        if parts.count > 1, parts.contains(where: \.hasLanes) {
-            let leaves = 0..<parts.reduce(0) { $0 + $1.levels[0].count }
+        var begun = begun[thread]
+        if parts.count + begun.levels.count > 1, parts.contains(where: \.hasLanes) {
+            let leaves = 0..<parts.reduce(begun.leafCount) { $0 + $1.levels[0].count }
+            begun = SummaryTree()
             guard let whole = stretch(Share(thread: thread, leaves: leaves), nil, { _ in }) else { return nil }
             parts = [whole]
+        }
+        if begun.leafCount > 0 {
+            parts.insert(
+                Stretch(
+                    levels: Array(begun.levels.prefix(2)), spines: begun.spines, rowCount: begun.rowCount,
+                    hasLanes: false), at: 0)
         }
         guard var all = parts.first else { return SummaryTree() }
         for part in parts.dropFirst() {
@@ -190,7 +208,8 @@ final class SummaryBuilder {
             all.rowCount = max(all.rowCount, part.rowCount)
         }
         while all.levels.last!.count > 1 {
-            guard addLevel(to: &all, nil) else { return nil }
+            let known = all.levels.count < begun.levels.count ? begun.levels[all.levels.count] : []
+            guard addLevel(to: &all, begun: known, nil) else { return nil }
         }
         return SummaryTree(levels: all.levels, spines: all.spines, rowCount: all.rowCount)
     }

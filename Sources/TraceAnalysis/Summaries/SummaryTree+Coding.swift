@@ -46,7 +46,7 @@ extension SummaryTree {
 }
 
 extension [UInt8] {
-    fileprivate mutating func append(_ piece: SummaryPiece) {
+    mutating func append(_ piece: SummaryPiece) {
         append(leb128: piece.offset)
         append(leb128: UInt64(piece.size))
         append(leb128: piece.sum)
@@ -54,7 +54,7 @@ extension [UInt8] {
 }
 
 extension LEB128Reader {
-    fileprivate mutating func takePiece() -> SummaryPiece {
+    mutating func takePiece() -> SummaryPiece {
         SummaryPiece(offset: take(), size: UInt32(truncatingIfNeeded: take()), sum: take())
     }
 }

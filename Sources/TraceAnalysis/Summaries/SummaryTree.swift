@@ -21,6 +21,37 @@ struct SummaryTree {
         self.rowCount = rowCount
     }
 
+    var leafCount: Int { levels.first?.count ?? 0 }
+
+    /// What stays as it is when the thread goes on, whose present state is `thread`: nodes whose chunks all were complete. Nothing where the
+    /// thread cannot be split behind them.
+    ///
+    /// - Complexity: O(chunks).
+    func beginning(of thread: TracedThread, clock: Clock) -> SummaryTree {
+        // The last leaf's chunks may have grown. What is open at the ends of leaves is kept for as many as a node has.
+        var count = max(leafCount - 1, 0) / SummaryTree.fanout * SummaryTree.fanout
+        guard count > 0, !thread.isJoined, count * SummaryTree.leafChunks < thread.chunks.count,
+            levels[0][..<count].indices.allSatisfy({ isSame($0, in: thread, clock) })
+        else { return SummaryTree() }
+        while count > 0, !thread.canBeSplit(at: count * SummaryTree.leafChunks) { count -= SummaryTree.fanout }
+        if count == 0 { return SummaryTree() }
+        var kept: [[SummaryNode]] = []
+        var nodes = count
+        for level in levels where nodes > 0 {
+            kept.append(Array(level[..<nodes]))
+            nodes /= SummaryTree.fanout
+        }
+        return SummaryTree(levels: kept, spines: Array(spines[..<(count / SummaryTree.fanout)]), rowCount: rowCount)
+    }
+
+    /// Whether a leaf's chunks are what they were.
+    private func isSame(_ leaf: Int, in thread: TracedThread, _ clock: Clock) -> Bool {
+        let first = leaf * SummaryTree.leafChunks
+        let size = (first..<first + SummaryTree.leafChunks).reduce(0) { $0 + thread.chunks[$1].size }
+        let begin = leaf == 0 ? nil : thread.own(ticks: thread.chunks[first].beginTicks, clock)
+        return levels[0][leaf].logBytes == size && (begin.map { $0 == levels[0][leaf].begin } ?? true)
+    }
+
     static let leafChunks = 32
     static let fanout = 8
 

@@ -17,15 +17,19 @@ public struct CallTree {
     /// Whether calls tell what they did with memory.
     private let tellsMemory: Bool
     private let progress: ReadingProgress?
+    private let outlines: OutlineStore
     private var longest: LongestCalls?
 
     /// - Parameters:
     ///   - budget: nodes to collect before going over to two passes.
     ///   - progress: told how far reading is; its end is the caller's to tell.
+    ///   - outlines: of the session's threads. What is missing of them is made where it is of use.
     public init(
         of session: Session, resolver: FunctionResolver, filter: TreeFilter, layout: TreeLayout, budget: Int = 1 << 17,
-        progress: ReadingProgress? = nil
+        progress: ReadingProgress? = nil, outlines: OutlineStore? = nil
     ) {
+        self.outlines =
+            outlines ?? OutlineStore(session.processes.flatMap(\.threads), in: SummaryMemory())
         self.session = session
         self.resolver = resolver
         self.filter = filter
@@ -48,7 +52,15 @@ public struct CallTree {
             longest.begin(CallTree.number(of: thread))
             var builder = builder(.rank(longest), resolver.space(of: thread.process), of: thread)
             progress?.begin(thread)
-            replay(thread, into: &builder)
+            if builder.unseenBelow != nil, filter.minCost == 0, filter.maxDepth == .max, let outlines = known(thread) {
+                // At least as many calls are as long as the longest ones of as many chunks.
+                let times = outlines.all().sorted(by: >)
+                let least = max(limit <= times.count ? times[limit - 1] : 0, longest.leastSoFar)
+                longest.note(times.first ?? 0)
+                replay(thread, by: outlines, least: least, into: &builder)
+            } else {
+                replay(thread, into: &builder)
+            }
             builder.free()
             return longest.longestOfThread
         }
@@ -76,13 +88,22 @@ public struct CallTree {
 
     /// Collects the tree. Where short calls are hidden, most chunks need not be read by the builder.
     private func collect(_ thread: TracedThread, into builder: inout TreeBuilder) {
-        let least = builder.unseenBelow
-        guard least > 0, longest == nil,
-            let outlines = ChunkOutlines(thread, clock: session.clock, least: least)
-        else { return replay(thread, into: &builder) }
+        guard let least = builder.unseenBelow, least > 0, let outlines = known(thread), !outlines.takesOneCore else {
+            return replay(thread, into: &builder)
+        }
+        replay(thread, by: outlines, least: least, into: &builder)
+    }
+
+    private func known(_ thread: TracedThread) -> ChunkOutlines? {
+        ChunkOutlines(thread, clock: session.clock, store: outlines)
+    }
+
+    private func replay(
+        _ thread: TracedThread, by outlines: ChunkOutlines, least: UInt64, into builder: inout TreeBuilder
+    ) {
         let progress = progress
         StackReplay.run(
-            thread, clock: session.clock, by: outlines,
+            thread, clock: session.clock, by: outlines, least: least,
             onChunk: progress.map { progress in { progress.read(chunk: $0) } }, into: &builder)
     }
 
@@ -163,7 +184,7 @@ public struct CallTree {
     private func spans(of thread: TracedThread) -> SpanningCalls? {
         guard classifier == nil, filter.maxDepth == .max, filter.minCost == 0, longest == nil, !tellsMemory
         else { return nil }
-        return SpanningCalls(thread, clock: session.clock)
+        return SpanningCalls(thread, clock: session.clock, store: outlines)
     }
 
     /// The chunks of the stretch of time asked for; nil when that is everything, or when all chunks are to be read.

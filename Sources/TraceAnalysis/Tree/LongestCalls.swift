@@ -40,6 +40,18 @@ public final class LongestCalls {
     /// The longest call of the thread, in ns.
     var longestOfThread: UInt64 { longest }
 
+    /// Takes into account that the thread has calls, which are not among the longest.
+    func pass(_ calls: UInt64) { candidates &+= calls }
+
+    /// Takes into account that the thread has a call that takes so long, in ns, whether it is told or not.
+    func note(_ total: UInt64) { longest = max(longest, total) }
+
+    /// Shorter calls than this, in ns, are not among the longest of those that were told until now.
+    var leastSoFar: UInt64 {
+        cut()
+        return least
+    }
+
     /// Takes a call into account.
     func add(total: UInt64, start: UInt64, depth: UInt32) {
         longest = max(longest, total)

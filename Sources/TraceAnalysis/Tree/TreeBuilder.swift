@@ -126,8 +126,8 @@ struct TreeBuilder: CallSink {
         lanes = [(0, arena, CallSum())]
     }
 
-    /// The time in ns below which calls are hidden without being looked at; 0 where more than their times decides.
-    var unseenBelow: UInt64 { asked == .nothing && filter.from == 0 && filter.to == .max ? filter.minCost : 0 }
+    /// The time in ns below which calls are hidden without being looked at; nil where more than their times decides.
+    var unseenBelow: UInt64? { asked == .nothing && filter.from == 0 && filter.to == .max ? least : nil }
 
     func free() {
         for (index, lane) in lanes.enumerated() where index != current { lane.arena.free() }
@@ -374,7 +374,11 @@ struct TreeBuilder: CallSink {
     mutating func skip(calls: UInt64, time: UInt64, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
         if calls == 0 { return }
         call.pointee.payload.callees &+= time
-        hide(CallSum(calls: calls, time: time), below: call)
+        if isRanking {
+            longest?._withUnsafeGuaranteedRef { $0.pass(calls) }
+        } else {
+            hide(CallSum(calls: calls, time: time), below: call)
+        }
     }
 
     mutating func tell(

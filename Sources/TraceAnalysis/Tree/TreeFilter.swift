@@ -30,6 +30,8 @@ public struct TreeFilter {
     /// Only calls that overlap this stretch are shown, in ns since the session's start.
     public var from: UInt64 = 0
     public var to: UInt64 = .max
+    /// Whether of the time of these calls only what lies in that stretch counts. It is for call paths.
+    public var clips = false
 
     public init() {}
 

@@ -14,6 +14,8 @@ public enum SessionFile: Sendable {
     case aggregate
     /// What a reader keeps of calls, so that pictures of any stretch need not read all of it.
     case summaries
+    /// What a reader keeps of chunks, so that trees that leave out most calls need not read them.
+    case outlines
     /// The functions that record options name, and `functions.1` and so on, those that were named while it was recorded; there
     /// only while processes may look for them.
     case functions
@@ -38,6 +40,7 @@ public enum SessionFile: Sendable {
         case .description: "session.json"
         case .aggregate: "aggregate"
         case .summaries: "summaries"
+        case .outlines: "outlines"
         case .functions: "functions"
         case .switches: "switches"
         case .wakings: "wakings"
@@ -57,6 +60,7 @@ public enum SessionFile: Sendable {
         case SessionFile.description.name, SessionFile.description.name + ".new": self = .description
         case SessionFile.aggregate.name: self = .aggregate
         case SessionFile.summaries.name: self = .summaries
+        case SessionFile.outlines.name: self = .outlines
         case SessionFile.functions.name: self = .functions
         case SessionFile.switches.name: self = .switches
         case SessionFile.wakings.name: self = .wakings
@@ -66,6 +70,7 @@ public enum SessionFile: Sendable {
         case SessionFile.sources.name: self = .sources
         case _ where name.hasPrefix(SessionFile.aggregate.name + "."): self = .aggregate
         case _ where name.hasPrefix(SessionFile.summaries.name + "."): self = .summaries
+        case _ where name.hasPrefix(SessionFile.outlines.name + "."): self = .outlines
         case _ where name.hasPrefix(SessionFile.functions.name + "."): self = .functions
         case _ where name.hasPrefix(SessionFile.names.name + "."): self = .names
         default: return nil
@@ -88,6 +93,7 @@ public enum SessionFile: Sendable {
         case .names: bytes.starts(with: "FATHNAM".utf8)
         case .sources: bytes.starts(with: SourceArchive.magic.utf8)
         case .summaries: bytes.starts(with: "fathsum".utf8)
+        case .outlines: bytes.starts(with: "fathout".utf8)
         // The file begins with the identity of its log.
         case .aggregate: bytes.indices.contains { bytes[$0...].starts(with: "FATHAGG".utf8) }
         }

@@ -18,14 +18,35 @@ public enum SessionFiles {
     /// Puts a file into the session at `path`, all of it at once, for the owner of the session; where that cannot be, there is
     /// none.
     public static func put(_ bytes: UnsafeRawBufferPointer, as file: SessionFile, in path: String) {
-        var owner = stat()
-        guard canReplace(file, at: path), stat(path, &owner) == 0 else { return }
+        put(file, in: path) { writeAll(bytes, to: $0) == 0 }
+    }
+
+    /// Does so with a file that somebody else writes.
+    ///
+    /// - Parameter write: writes it, and returns whether all is written.
+    public static func put(_ file: SessionFile, in path: String, write: (Int32) -> Bool) {
+        guard canReplace(file, at: path) else { return }
         let final = "\(path)/\(file.name)", temporary = "\(final).\(getpid())"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
-        if geteuid() == 0, owner.st_uid != 0 { fchown(descriptor, owner.st_uid, owner.st_gid) }
-        let isWritten = writeAll(bytes, to: descriptor) == 0
+        give(descriptor, toOwnerOf: path)
+        let isWritten = write(descriptor)
         if close(descriptor) != 0 || !isWritten || rename(temporary, final) != 0 { unlink(temporary) }
+    }
+
+    /// Does so with a file of ``TraceSystem/NamelessFile/open(in:)``, which is written and stays open.
+    public static func put(nameless descriptor: Int32, as file: SessionFile, in path: String) {
+        guard canReplace(file, at: path) else { return }
+        give(descriptor, toOwnerOf: path)
+        let final = "\(path)/\(file.name)", temporary = "\(final).\(getpid())"
+        if NamelessFile.link(descriptor, as: temporary), rename(temporary, final) != 0 { unlink(temporary) }
+    }
+
+    private static func give(_ descriptor: Int32, toOwnerOf path: String) {
+        var owner = stat()
+        if geteuid() == 0, stat(path, &owner) == 0, owner.st_uid != 0 {
+            _ = fchown(descriptor, owner.st_uid, owner.st_gid)
+        }
     }
 
     /// Whether the file at `path` is there, and nobody has changed or moved it since `moment`, in ns of CLOCK_REALTIME.

@@ -22,6 +22,7 @@ const commands = [
     { keys: ['N'], title: 'Match before', action: () => { if (graph) next(-1); } },
     { keys: ['o'], title: 'All rows of the selected call’s lane, or the first ones', action: () => toggleChosenLane(), isFor: theStage },
     { keys: ['l'], title: 'Filter lanes by name', action: () => element('lane-filter').focus(), isFor: theStage },
+    { keys: [], title: 'Keep the end of the recording in view, or let it go', action: () => toggleFollowing(), isFor: () => session.isRecording },
     { keys: ['v'], title: 'Panes below or beside the timeline', action: () => toggleSide(), isFor: theStage },
     { keys: ['Escape'], title: 'Take back: search, range, selected call', action: () => takeBack() },
     { keys: ['?'], title: 'Keys', action: () => element('help').showModal() },

@@ -5,11 +5,14 @@ const laneParts = { row: 18, thin: 4, folded: 3, most: 8, mark: 16, state: 5, co
 
 function makeLanes() {
     const before = lanes.all;
-    lanes.all = session.tracks.map((track, index) => ({
-        index, track, process: track.process, top: 0, height: 0, rows: 0, isOpen: false, ran: timeRan(track),
-        marks: before[index]?.marks ?? [], counters: before[index]?.counters ?? [], trunk: before[index]?.trunk ?? 0,
-        depth: Math.max(track.depth, before[index]?.depth ?? 1), // at least; pictures tell of deeper calls
-    }));
+    lanes.all = session.tracks.map((told, index) => {
+        const was = before[index], track = { ...told, blocked: told.blocked ?? was?.track.blocked };
+        return {
+            index, track, process: track.process, top: 0, height: 0, rows: 0, isOpen: false, ran: timeRan(track),
+            marks: was?.marks ?? [], counters: was?.counters ?? [], trunk: was?.trunk ?? 0,
+            depth: Math.max(track.depth, was?.depth ?? 1), // at least; pictures tell of deeper calls
+        };
+    });
 }
 
 const timeRan = track => Math.max(track.end - track.begin - (track.blocked ?? 0), 0);
@@ -28,7 +31,7 @@ async function loadEvents() {
         if (!lane) continue;
         lane.marks = marks ?? [];
         lane.counters = (counters ?? []).map(counter => ({ ...counter, ...extremes(counter.points) }));
-        lane.track.blocked ??= blocked;
+        lane.track.blocked = blocked ?? lane.track.blocked;
         lane.ran = timeRan(lane.track);
     }
     layOut();

@@ -20,6 +20,8 @@ function askForPictures() {
             first = Math.min(...ranges.map(each => each[0]));
             last = Math.max(...ranges.map(each => each[1]), first);
         }
+        // What filters leave out depends on the callers.
+        if (selection.filters.length) first = 0;
         // Of a lane that nobody has seen yet, nobody knows how deep it is.
         if (group.some(lane => !pictures.has(lane.index))) last = Math.max(last, unseenRows - 1);
         askForGroup(isOpen, group.filter(lane => !isFine(lane, first, last)), [first, last]);
@@ -30,7 +32,7 @@ function askForPictures() {
 function isFine(lane, first, last) {
     const part = pictures.get(lane.index);
     if (part?.isAll) return true;
-    if (!part || part.isCoarse) return false;
+    if (!part || part.isCoarse || part.isOld) return false;
     const step = nsPerPx() / timeline.ratio, is = (part.to - part.from) / part.width;
     return part.from <= Math.max(selection.from, session.begin) && part.to >= Math.min(selection.to, session.end)
         && part.firstRow <= first && part.lastRow >= Math.min(last, lane.depth - 1) && is <= step * 1.01 && is > step / 4;

@@ -40,6 +40,7 @@ function addressOf(each) {
         note('from', Math.round(each.from));
         note('to', Math.round(each.to));
     }
+    note('follow', growth.isFollowed ? 1 : null);
     note('range', each.range?.map(Math.round).join('-'));
     note('function', each.name);
     note('call', each.call && [each.call.track, each.call.row, Math.round(each.call.begin), Math.round(each.call.end)].join('-'));

@@ -23,6 +23,7 @@ const live = {
     /// Marks, counters and blocked times, for which all records are read; before that: {progress}.
     events() { return this.json('events'); },
     call(track, row, at) { return this.json('call', { track, row, at }); },
+    filter(words, from) { return this.json('filter', { o: words, from }); },
     async picture({ from, to, width, tracks, rows }, signal) {
         const asked = { from, to, width, tracks: tracks.join(), rows: rows.join('-') };
         return readPicture(await (await this.get('picture', asked, signal)).arrayBuffer(), width, rows);
@@ -39,6 +40,7 @@ const frozen = content => ({
         return { from, names: names.slice(from), modules: modules.slice(from), files: files.slice(from), lines: lines.slice(from) };
     },
     async events() { return content.events ?? { tracks: [] }; },
+    async filter() { throw new Refusal('a saved page matches no patterns'); },
     async call() { throw new Refusal('a saved page does not tell of single calls'); },
     async picture() {
         if (!content.picture) throw new Refusal('this page was saved without calls');

@@ -22,6 +22,7 @@ function followSelection(changed) {
     if (has('folds', 'hidden', 'pinned', 'order', 'sort')) { element('lane-sort').value = selection.sort; layOut(); }
     if (has('by')) { chooseTints(); for (const pane of panes.all) pane.grid?.draw(); }
     if (has('search')) { element('search').value = selection.search; if (graph) search(); redraw(true); }
+    if (has('filters')) refreshSieve();
     if (has('call', 'name')) followCall();
     if (has('pane') && selection.pane && panes.shown?.key !== selection.pane) showPane(selection.pane);
     redraw(has('by', 'search'));
@@ -83,7 +84,7 @@ async function beginViewing() {
     element('search').value = selection.search;
     element('lane-sort').value = selection.sort;
     selectionListeners.push(followSelection);
-    book.whenGrown = () => { chooseTints(); redraw(true); };
+    book.whenGrown = () => { chooseTints(); refreshSieve(); };
     makeTabs();
     listenToSplitter();
     listenToGraph();
@@ -103,7 +104,9 @@ async function beginViewing() {
     if (selection.call || selection.name) tellCall();
     stage.focus({ preventScroll: true });
     if (theStage()) setTimeout(describeStage, 1000);
-    if (session.isRecording) setTimeout(followRecording, growthPause);
+    if (session.isRecording && new URLSearchParams(location.hash.slice(1)).has('follow')) toggleFollowing();
+    tellRecording();
+    if (session.isRecording) setTimeout(followRecording, growth.pause);
 }
 
 element('colour').addEventListener('change', event => choose({ by: event.target.value }, true));

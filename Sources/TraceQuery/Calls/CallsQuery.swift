@@ -34,7 +34,8 @@ public struct CallsQuery {
         self.selection = selection
         progress = ReadingProgress(of: selection.flatMap(\.threads), passes: passes, report: query.listener.progress)
         tree = CallTree(
-            of: query.session, resolver: query.resolver, filter: query.filter, layout: layout, progress: progress)
+            of: query.session, resolver: query.resolver, filter: query.filter, layout: layout, progress: progress,
+            outlines: OutlinesFile.store(of: query.session))
     }
 
     /// All threads that are shown.

@@ -6,32 +6,62 @@ public import TraceFile
 /// It is asked by one thread at a time, except for ``prepare(progress:)``.
 public final class PictureQuery {
     public let query: SessionQuery
-    /// The threads, process by process; tasks are threads, too.
-    public let selection: [ThreadSelection.Selected]
+    /// The threads, process by process; tasks are threads, too. Threads of an earlier moment of a recording keep their places.
     public let threads: [TracedThread]
     private var summaries: Summaries
+    private var isSummarized = false
 
+    /// - Parameter before: the same recording when it had fewer calls.
     /// - Throws: where the session keeps no calls.
-    public init(_ query: SessionQuery) throws(QueryError) {
+    public init(_ query: SessionQuery, after before: PictureQuery? = nil) throws(QueryError) {
         try query.session.requireCalls(for: "pictures show single calls")
         self.query = query
-        selection = try query.selected()
-        threads = selection.flatMap(\.threads)
+        threads = try PictureQuery.threads(of: query, after: before?.threads.map(ThreadName.init) ?? [])
         summaries = Summaries(withoutAny: threads, clock: query.session.clock, resolver: query.resolver)
+    }
+
+    /// What tells a thread of a recording at any moment.
+    public struct ThreadName: Hashable, Sendable {
+        private let process: UInt32
+        private let serial: UInt32
+        private let task: UInt32?
+
+        public init(_ thread: TracedThread) {
+            (process, serial, task) = (thread.process.index, thread.serial, thread.task)
+        }
+    }
+
+    /// The threads of a query, those first that are named in `before`, in the same order.
+    public static func threads(of query: SessionQuery, after before: [ThreadName]) throws(QueryError) -> [TracedThread]
+    {
+        let all = try query.selected().flatMap(\.threads)
+        let places = Dictionary(before.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        let ranked = all.enumerated().map { (places[ThreadName($1)] ?? before.count + $0, $1) }
+        return ranked.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
     /// Reads the summaries that are kept beside the session, or makes them, and keeps them there where that can be. Pictures may be
     /// asked for meanwhile, except of calls that were put together from several threads.
     ///
+    /// - Parameter before: the same recording when it had fewer calls. What it has summaries of is not read again.
     /// - Returns: what ``use(_:)`` takes; nil where there is no place for summaries.
     /// - Complexity: O(records) over all cores, where none are kept.
-    public func prepare(progress: @escaping (Double) -> Void) -> Summaries? {
-        SummariesFile.summaries(
+    public func prepare(after before: PictureQuery? = nil, progress: @escaping (Double) -> Void) -> Summaries? {
+        if let before, before.isSummarized {
+            defer { progress(1) }
+            return Summaries(
+                of: threads, after: before.summaries, clock: query.session.clock, resolver: query.resolver,
+                onProgress: progress)
+        }
+        return SummariesFile.summaries(
             of: query.session, threads: threads, resolver: query.resolver, progress: progress)
     }
 
     /// From now on, pictures are made of `summaries`.
-    public func use(_ summaries: Summaries) { self.summaries = summaries }
+    public func use(_ summaries: Summaries) {
+        self.summaries = summaries
+        isSummarized = true
+    }
 
     /// The calls of some depths of the thread at `index` that have a part between two moments, as
     /// ``Summaries/picture(ofThread:from:to:step:rows:)`` tells them.

@@ -43,19 +43,15 @@ struct KeptSumsFile {
     ///   - rows: of its functions, made as `settings` say.
     ///   - threads: likewise, of the threads.
     func store(_ tree: CallPathTree, _ rows: [AggregateRow], _ threads: [ThreadSums], _ settings: RowSettings) {
-        guard identity.isSettled, SessionFiles.canReplace(.aggregate, at: session) else { return }
-        let temporary = "\(path).\(getpid())"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return }
-        var isWritten = lseek(descriptor, KeptSums.headerSize, SEEK_SET) == KeptSums.headerSize
-        let header = KeptSums.write(tree, functions: rows, threads: threads, settings, of: identity.words) { bytes in
-            isWritten = isWritten && writeAll(bytes, to: descriptor) == 0
+        guard identity.isSettled else { return }
+        SessionFiles.put(.aggregate, in: session) { descriptor in
+            var isWritten = lseek(descriptor, KeptSums.headerSize, SEEK_SET) == KeptSums.headerSize
+            let header = KeptSums.write(tree, functions: rows, threads: threads, settings, of: identity.words) {
+                isWritten = isWritten && writeAll($0, to: descriptor) == 0
+            }
+            return isWritten && lseek(descriptor, 0, SEEK_SET) == 0
+                && header.withUnsafeBytes { writeAll($0, to: descriptor) } == 0
         }
-        isWritten =
-            isWritten && lseek(descriptor, 0, SEEK_SET) == 0
-            && header.withUnsafeBytes { writeAll($0, to: descriptor) } == 0
-        isWritten = close(descriptor) == 0 && isWritten
-        if !isWritten || rename(temporary, path) != 0 { unlink(temporary) }
     }
 }
 

@@ -22,7 +22,7 @@ struct AskCommand: Sendable {
         AskCommand(
             name: "report",
             options: filters + threads + valued("times", "sort", "by", "by-arg", "callers", "callees", "limit")
-                + flags("raw", "corrected")),
+                + flags("raw", "corrected", "clip")),
         AskCommand(
             name: "tree",
             options: filters + threads
@@ -30,7 +30,8 @@ struct AskCommand: Sendable {
                 + flags("complete", "no-fold", "lines", "call-sites")),
         AskCommand(
             name: "graph",
-            options: filters + threads + valued("time", "threshold", "limit") + flags("raw", "corrected"), words: 1),
+            options: filters + threads + valued("time", "threshold", "limit") + flags("raw", "corrected", "clip"),
+            words: 1),
         AskCommand(
             name: "tail", options: filters + threads + valued("slowest", "threshold", "limit"), words: 1),
         AskCommand(
@@ -38,7 +39,8 @@ struct AskCommand: Sendable {
         AskCommand(name: "chain", options: threads + valued("call", "from", "to", "without", "limit")),
         AskCommand(
             name: "flame",
-            options: filters + threads + valued("time", "memory", "faults", "colour") + flags("inverted", "time-order"),
+            options: filters + threads + valued("time", "memory", "faults", "colour")
+                + flags("inverted", "time-order", "clip"),
             format: ["--format=json", "--output=-"]),
         AskCommand(
             name: "info",
@@ -47,6 +49,9 @@ struct AskCommand: Sendable {
         AskCommand(
             name: "dump", options: threads + flags("chunks"), format: ["--format=jsonl"], answersByLine: true),
     ]
+
+    /// The filters of all of them.
+    static let filter = AskCommand(name: "filter", options: filters)
 
     private static let filters =
         [

@@ -24,6 +24,14 @@ struct AskRequest: Equatable, Sendable {
         options += known.format
     }
 
+    /// Filters alone.
+    init(filters parameters: inout Parameters) throws(BadRequest) {
+        command = AskCommand.filter.name
+        answersByLine = false
+        pane = nil
+        try take(parameters.texts("o"), .filter)
+    }
+
     private mutating func take(_ given: [String], _ command: AskCommand) throws(BadRequest) {
         var left = given[...]
         while let word = left.popFirst() {

@@ -10,12 +10,15 @@ internal import TraceText
 struct SessionDocument: Sendable {
     /// How many tracks there are.
     let tracks: Int
+    /// Whether there may be more later.
+    let isRecording: Bool
     /// The document, but for its last member and its end.
     private let bytes: [UInt8]
 
     /// - Parameter threads: the tracks, in the order in which everything numbers them.
     init(of session: Session, tracks threads: [TracedThread]) {
         tracks = threads.count
+        isRecording = session.isRecording
         bytes = jsonBytes { json in
             json.beginObject()
             json.field("version", 1)

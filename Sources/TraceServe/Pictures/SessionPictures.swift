@@ -1,53 +1,72 @@
 internal import Synchronization
-internal import TraceAnalysis
+public import TraceAnalysis
 public import TraceFile
 internal import TraceQuery
 internal import TraceText
 
 /// The pictures of a session: of chunks at first, and of summaries as soon as these are made, in the background.
+///
+/// One thread at a time uses what makes them.
 public final class SessionPictures: PictureSource {
     private let made = Later<Pictures>()
+    private let turn = Mutex(())
     private let problem = Mutex("The viewer is ending.")
     private let progress = Mutex(0.0)
+    private let filter: @Sendable ([String]) throws -> TreeFilter
 
-    /// What one thread at a time uses.
-    private final class Pictures: @unchecked Sendable {
-        let query: PictureQuery
-        private let turn = Mutex(())
-
-        init(_ query: PictureQuery) { self.query = query }
-
-        func use<Result>(_ body: (PictureQuery) throws -> Result) rethrows -> Result {
-            try turn.withLock { _ in try body(query) }
-        }
-    }
+    /// What is used by who has the turn.
+    private struct Pictures: @unchecked Sendable { let query: PictureQuery }
 
     /// A session that is another thread's from now on.
     private struct Handed: @unchecked Sendable { let session: Session }
 
-    /// - Parameter session: is not used by anybody else any more.
-    public init(_ session: sending Session) {
+    /// - Parameters:
+    ///   - session: is not used by anybody else any more.
+    ///   - filter: what options of the command line mean.
+    public init(_ session: sending Session, filter: @escaping @Sendable ([String]) throws -> TreeFilter) {
+        self.filter = filter
         let handed = Handed(session: session)
         _ = BackgroundThread { [self] in make(handed.session) }
     }
 
     private func make(_ session: Session) {
         do throws(QueryError) {
-            var options = QueryOptions()
-            options.showsCompilerMade = true  // rows are depths of all calls
-            let query = try PictureQuery(SessionQuery(session, options))
-            let pictures = Pictures(query)
+            let query = try SessionPictures.query(session)
             // What was put together from several threads is read by one at a time.
-            let isJoined = pictures.query.threads.contains { $0.isJoined }
-            if !isJoined { made.set(pictures) }
-            let summaries = pictures.query.prepare { [self] part in progress.withLock { $0 = part } }
-            pictures.use { query in if let summaries { query.use(summaries) } }
+            let isJoined = query.threads.contains { $0.isJoined }
+            if !isJoined { made.set(Pictures(query: query)) }
+            let summaries = query.prepare { [self] part in progress.withLock { $0 = part } }
+            turn.withLock { _ in if let summaries { query.use(summaries) } }
             progress.withLock { $0 = 1 }
-            made.set(pictures)
+            made.set(Pictures(query: query))
         } catch {
             problem.withLock { $0 = "\(error)" }
             made.giveUp()
         }
+    }
+
+    private static func query(_ session: Session, after before: PictureQuery? = nil) throws(QueryError) -> PictureQuery
+    {
+        var options = QueryOptions()
+        options.showsCompilerMade = true  // rows are depths of all calls
+        return try PictureQuery(SessionQuery(session, options), after: before)
+    }
+
+    /// From now on, draws the same recording as it is now. Tracks and functions keep their numbers.
+    ///
+    /// - Parameter session: is not used by anybody else any more.
+    /// - Returns: whether that can be: not while the summaries of the first moment are being made.
+    public func grow(to session: sending Session) -> Bool {
+        guard summaries == 1, let before = made.present?.query,
+            let query = try? SessionPictures.query(session, after: before)
+        else { return false }
+        let summaries = query.prepare(after: before) { _ in }
+        turn.withLock { _ in
+            query.query.functions.number(as: before.query.functions)
+            if let summaries { query.use(summaries) }
+            made.set(Pictures(query: query))
+        }
+        return true
     }
 
     public func stop() { made.giveUp() }
@@ -55,8 +74,11 @@ public final class SessionPictures: PictureSource {
     private struct Missing: Error, CustomStringConvertible { let description: String }
 
     private func drawn<Result>(_ body: (PictureQuery) throws -> Result) throws -> Result {
-        guard let pictures = made.wait() else { throw Missing(description: problem.withLock { $0 }) }
-        return try pictures.use(body)
+        guard made.wait() != nil else { throw Missing(description: problem.withLock { $0 }) }
+        return try turn.withLock { _ in
+            guard let pictures = made.present else { throw Missing(description: problem.withLock { $0 }) }
+            return try body(pictures.query)
+        }
     }
 
     public var summaries: Double { progress.withLock { $0 } }
@@ -67,6 +89,11 @@ public final class SessionPictures: PictureSource {
 
     public func names(from first: Int) throws -> [UInt8] {
         try drawn { FunctionsDocument.bytes(of: $0.query.functions, from: first) }
+    }
+
+    public func filter(_ words: [String], from first: Int) throws -> [UInt8] {
+        let filter = try filter(words)
+        return try drawn { FilterDocument.bytes(of: filter, $0.query.functions, from: first) }
     }
 
     public func call(_ request: CallRequest) throws -> [UInt8]? {

@@ -1,3 +1,5 @@
+public import TraceFile
+
 /// What draws the recording: parameters come checked, and bytes go out as they are sent.
 ///
 /// Several threads call this at once. Whatever is thrown is told in one sentence (503).
@@ -13,6 +15,16 @@ public protocol PictureSource: Sendable {
 
     /// The call that is open at a place of a picture, as JSON; nil where none is.
     func call(_ request: CallRequest) throws -> [UInt8]?
+
+    /// What filters say of the functions from number `first` on, as JSON.
+    ///
+    /// - Parameter words: options as the command line takes them.
+    func filter(_ words: [String], from first: Int) throws -> [UInt8]
+
+    /// The recording has grown, and is `session` now. Tracks and functions keep their numbers.
+    ///
+    /// - Returns: whether it is drawn now; if not, this may be tried again.
+    func grow(to session: sending Session) -> Bool
 
     /// The server ends: who waits for a picture is not to wait any longer.
     func stop()

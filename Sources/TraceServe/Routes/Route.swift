@@ -6,6 +6,7 @@ enum Route: Equatable {
     case names(from: Int)
     case picture(PictureRequest)
     case call(CallRequest)
+    case filter(AskRequest, from: Int)
     case ask(AskRequest)
 
     /// - Parameters:
@@ -21,6 +22,9 @@ enum Route: Equatable {
         case "events": self = .events
         case "names": self = .names(from: try parameters.number("from", in: 0...Int(UInt32.max)))
         case "picture": self = .picture(try PictureRequest(&parameters, tracks: tracks()))
+        case "filter":
+            let first: Int = try parameters.number("from", in: 0...Int(UInt32.max))
+            self = .filter(try AskRequest(filters: &parameters), from: first)
         case "call": self = .call(try CallRequest(&parameters, tracks: tracks()))
         case let path where path.hasPrefix("ask/"):
             guard let request = try AskRequest(path.dropFirst("ask/".count), &parameters) else { return nil }

@@ -343,6 +343,99 @@ import Testing
         }
     }
 
+    /// What filters say of functions, by the patterns that the terminal takes.
+    @Test func filters() throws {
+        let server = try view()
+        _ = try server.get("picture?from=0&to=100000000000&width=900&tracks=0&rows=0-20")
+        let names = try jq(".names", server.get("names?from=0").body)
+        func marked(_ mark: Int, _ words: [String]) throws -> String {
+            let reply = try server.get("filter?from=0&" + words.map { "o=\($0)" }.joined(separator: "&"))
+            try #require(reply.status == 200, "\(reply.body)")
+            return try jq(
+                "[.[1] as $names | .[0].marks | to_entries[] | select(.value % \(2 * mark) >= \(mark)) | $names[.key]] | sort",
+                "[\(reply.body),\(names)]")
+        }
+        #expect(try marked(1, ["-F", "main"]) == #"["main"]"#)
+        #expect(try marked(2, ["-N", "parse*"]) == jq("map(select(startswith(\"parse\"))) | sort", names))
+        #expect(try marked(8, ["-H", "main"]) == #"["main"]"#)
+        #expect(
+            try jq(
+                ".minCost, .maxDepth, .hasOnly, .leads",
+                server.get("filter?from=0&o=-t&o=2us&o=-D&o=3&o=-C&o=main").body)
+                == "2000\n3\nfalse\ntrue")
+        for bad in ["o=--sort&o=calls", "o=-t&o=soon", "o=word", ""] {
+            #expect(
+                [400, 503].contains(try server.get("filter?\(bad.isEmpty ? "" : "from=0&")\(bad)").status), "\(bad)")
+        }
+    }
+
+    /// A recording that goes on: calls become more while one looks, tracks and functions keep their numbers, and there is an end.
+    @Test func growing() throws {
+        let source = """
+            #include <pthread.h>
+            #include <stdio.h>
+            #include <unistd.h>
+            __attribute__((noinline)) int inner(int n) { return n * 3; }
+            __attribute__((noinline)) int work(int n) { int sum = 0; for (int i = 0; i < 200; i++) sum += inner(i + n); return sum; }
+            static void *late(void *seen) { for (int i = 0; i < 50; i++) { work(i); usleep(1000); } return seen; }
+            int main(void) {
+                int more, rounds = 0;
+                do {
+                    for (int i = 0; i < 100; i++) work(i);
+                    if (++rounds == 2) {
+                        pthread_t thread;
+                        pthread_create(&thread, 0, late, 0);
+                        pthread_join(thread, 0);
+                    }
+                    puts("ready");
+                    fflush(stdout);
+                } while ((more = getchar()) != EOF);
+                return 0;
+            }
+            """
+        let program = directory.file("grows")
+        let made = try run(
+            "gcc", ["-O1", "-finstrument-functions", "-pthread", "-o", program, directory.write(source, to: "grows.c")])
+        try #require(made.status == 0, "\(made.stderr)")
+        let fifo = directory.file("fifo"), live = directory.file("live.fathom"), output = directory.file("ready")
+        try #require(mkfifo(fifo, 0o600) == 0)
+        let recording = try BackgroundProcess(
+            [
+                "sh", "-c", #"exec "$0" record -q -o "$1" -- "$2" <"$3" >"$4""#, Fathom.executable, live, program, fifo,
+                output,
+            ])
+        let input = open(fifo, O_WRONLY | O_CLOEXEC)
+        func rounds() -> Int { (try? readFile(output)).map { $0.count { $0 == UInt8(ascii: "\n") } } ?? 0 }
+        try #require(waitUntil(seconds: 60) { rounds() == 1 })
+        let server = try ViewServer(live, in: directory)
+        let first = try server.get("session").body
+        #expect(try jq(".isRecording, (.tracks | length)", first) == "true\n1")
+        let end = try jq(".end", first)
+        let before = try server.get("picture?from=0&to=\(end)&width=900&tracks=0&rows=0-3")
+        #expect(before.status == 200)
+        let names = try jq(".names", server.get("names?from=0").body)
+        #expect(names.contains("\"main\""))
+        try #require(write(input, "x", 1) == 1 && waitUntil(seconds: 60) { rounds() == 2 })
+        var next = ""
+        #expect(
+            waitUntil(seconds: 60) {
+                next = (try? server.get("session").body) ?? ""
+                return (try? jq("[.tracks[].calls] | length == 2 and .[0] > 40000 and .[1] > 10000", next)) == "true"
+            })
+        let more = try server.get("picture?from=0&to=\(try jq(".end", next))&width=900&tracks=0,1&rows=0-3")
+        #expect(more.status == 200)
+        let now = try jq(".names", server.get("names?from=0").body)
+        #expect(now.hasPrefix(names.dropLast()) && now.contains("\"late\""))
+        close(input)
+        #expect(recording.wait() == 0)
+        #expect(
+            waitUntil(seconds: 60) { (try? jq(".isRecording", server.get("session").body)) == "false" })
+        // What report tells then is what is told here.
+        let report = try run(Fathom.executable, ["report", live, "--format", "json"]).stdout
+        let told = try server.get("session").body
+        #expect(try jq("[.tracks[].calls] | add", told) == jq("[.functions[].calls] | add", report))
+    }
+
     /// What is deleted while it is viewed cannot be asked for any more, and the page goes on.
     @Test func deleted() throws {
         let server = try view()
@@ -384,6 +477,13 @@ import Testing
         let path = "/" + address.split(separator: "/")[2] + "/"
         #expect(try server.get(path, method: "HEAD").status == 404)
         #expect(try server.get(path, host: "evil.example").status == 403)
+        if Privilege.isRoot {
+            // Another user of the machine who has read it does not get in, and does not take it away.
+            let script = "import sys, urllib.request; urllib.request.urlopen(sys.argv[1])"
+            let other = try run(
+                "setpriv", ["--reuid", "65534", "--clear-groups", "python3", "-c", script, String(address)])
+            #expect(other.status != 0 && other.stderr.contains("404"), "\(other.stderr)")
+        }
         let visit = try server.get(path)
         #expect(visit.status == 303 && visit.head.contains("\nLocation: \(server.root)\n"), "\(visit)")
         #expect(try server.get(path).status == 404)

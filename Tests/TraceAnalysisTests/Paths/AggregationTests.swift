@@ -234,6 +234,34 @@ import TraceFile
         try expectSame(sought, aggregate(window, workers: 1000))
     }
 
+    /// Of clipped calls, only the time within the stretch counts, whether it is sought, read in parts or in one piece.
+    @Test(arguments: 1...12)
+    func clippedCalls(_ seed: Int) throws {
+        let trace = RandomTrace(seed: UInt64(seed), count: 4000, chunkCalls: 20, maxDepth: 4)
+        try trace.writer.write(to: path)
+        let end = trace.calls.map(\.end).max()!
+        for (from, to) in [(end / 3, end / 3 + 500_000), (end / 5, end / 2), (0, end / 7), (end - 1000, UInt64.max)] {
+            let window = filter { ($0.from, $0.to, $0.clips) = (from, to, true) }
+            let whole = try aggregate(window, workers: 1, partSize: .max)
+            for (workers, partSize) in [(1, 1), (4, 1), (1000, 1 << 20)] {
+                try expectSame(aggregate(window, workers: workers, partSize: partSize), whole)
+            }
+            func within(_ call: RandomTrace.Call) -> UInt64 {
+                let (low, high) = (max(call.start, from), min(call.end, to))
+                return high > low ? high - low : 0
+            }
+            let seen = trace.calls.filter { $0.start <= to && $0.end >= from }
+            let byDepth = Dictionary(grouping: seen, by: \.depth).mapValues { $0.reduce(0) { $0 + within($1) } }
+            for depth in byDepth.keys {
+                let rows = whole.paths.filter { Int($0.depth) == depth }
+                let total = rows.reduce(0) { $0 + $1.sums.total }, own = rows.reduce(0) { $0 + $1.sums.selfTime }
+                #expect(total == byDepth[depth])
+                #expect(own == byDepth[depth]! - (byDepth[depth + 1] ?? 0))
+            }
+            #expect(whole.paths.reduce(0) { $0 + $1.sums.calls } == UInt64(seen.count))
+        }
+    }
+
     /// Other stacks of the thread cannot be known in the middle of it.
     @Test func lanesAreReplayedInOnePiece() throws {
         let writer = TraceWriter()

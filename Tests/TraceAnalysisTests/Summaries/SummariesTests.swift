@@ -127,6 +127,44 @@ import TraceFile
         #expect(pictures[0] == pictures[1])
     }
 
+    /// Of a thread that goes on, what was summarized before is not read again, and is right.
+    @Test(arguments: 11...14 as ClosedRange<UInt64>)
+    func theyGrow(seed: UInt64) throws {
+        let trace = RandomTrace(seed: seed, count: 120_000, chunkCalls: 40, maxDepth: seed % 2 == 0 ? 40 : 12)
+        try trace.writer.write(to: path)
+        let opened = try Opened(path)
+        let thread = opened.threads[0]
+        func part(_ count: Int) -> TracedThread { thread.part(0..<count, damage: DamageLog()) }
+        let storage = Counting()
+        var summaries = try #require(
+            Summaries(
+                of: [part(700)], clock: opened.session.clock, resolver: opened.resolver, in: storage))
+        var begun = storage.bytes
+        for count in [701, 1500, 1501, thread.chunks.count] {
+            summaries = try #require(
+                Summaries(
+                    of: [count == thread.chunks.count ? thread : part(count)], after: summaries,
+                    clock: opened.session.clock, resolver: opened.resolver))
+            // One chunk more takes few leaves.
+            if count % 100 == 1 { #expect(storage.bytes - begun < begun / 4) }
+            begun = storage.bytes
+        }
+        let whole = try opened.summaries()
+        var random = SeededGenerator(seed: seed)
+        let end = trace.calls.map(\.end).max()!
+        for round in 0..<60 as Range<UInt64> {
+            let width = max(1, end >> (round % 15))
+            let from = UInt64.random(in: 0...(end - width), using: &random)
+            let step = max(1, width / .random(in: 20...2000, using: &random))
+            let pictures = [summaries, whole].map { made in
+                made.picture(ofThread: 0, from: from, to: from + width, step: step, rows: 0..<50).entries
+                    .map { [$0.begin, $0.end, $0.busy, opened.address($0), UInt64($0.calls)] }
+            }
+            #expect(pictures[0] == pictures[1], "round \(round)")
+        }
+        #expect(summaries.rowCount(ofThread: 0) == whole.rowCount(ofThread: 0))
+    }
+
     @Test func theyAreKept() throws {
         let trace = RandomTrace(seed: 9, count: 30_000, chunkCalls: 40)
         try trace.writer.write(to: path)

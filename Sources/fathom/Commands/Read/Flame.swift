@@ -20,6 +20,7 @@ struct Flame: ParsableCommand {
 
     @OptionGroup var input: SessionOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
+    @OptionGroup(title: "Filters") var clip: ClipOptions
     @OptionGroup var part: PartOptions
 
     @Option(
@@ -80,6 +81,7 @@ struct Flame: ParsableCommand {
     var title: String?
 
     func validate() throws {
+        try clip.check(filters)
         if part.time != nil, diff != nil || timeOrder {
             throw ValidationError("--time is for flame graphs, without --diff and --time-order")
         }
@@ -88,6 +90,9 @@ struct Flame: ParsableCommand {
         }
         if faults != nil, memory != nil || part.time != nil || diff != nil || timeOrder {
             throw ValidationError("--faults is for flame graphs, without --memory, --time, --diff and --time-order")
+        }
+        if clip.clip, diff != nil || timeOrder {
+            throw ValidationError("--clip is for flame graphs, without --diff and --time-order")
         }
         if diff != nil, timeOrder { throw ValidationError("--diff and --time-order exclude each other") }
         if open, format == .json { throw ValidationError("--open is for pages and pictures, not for --format json") }
@@ -107,7 +112,7 @@ struct Flame: ParsableCommand {
 
     private func draw(to file: FlameFile) throws {
         if let diff { return try drawChange(since: diff, to: file) }
-        let aggregate = try input.aggregate(filters, usesCache: true)
+        let aggregate = try input.aggregate(filters, usesCache: true, clip.apply)
         if timeOrder { try aggregate.session.requireCalls(for: "--time-order shows single calls") }
         try aggregate.session.requireTimes(for: "fathom flame shows times")
         let kind = try part.kind(of: aggregate.session)

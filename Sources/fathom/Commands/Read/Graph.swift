@@ -24,6 +24,7 @@ struct Graph: ParsableCommand {
     var function: String?
 
     @OptionGroup(title: "Filters") var filters: FilterOptions
+    @OptionGroup(title: "Filters") var clip: ClipOptions
     @OptionGroup var part: PartOptions
     @OptionGroup var correction: CorrectionOptions
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
@@ -46,12 +47,13 @@ struct Graph: ParsableCommand {
     @OptionGroup var cache: CacheOptions
 
     func validate() throws {
+        try clip.check(filters)
         if let limit, limit < 0 { throw ValidationError("--limit is a number of lines") }
     }
 
     func run() throws {
         let (input, function) = input.withFunction(function, isNeeded: false)
-        let query = try input.aggregate(filters, times: correction, usesCache: cache.isUsed)
+        let query = try input.aggregate(filters, times: correction, usesCache: cache.isUsed, clip.apply)
         let paths = try query.paths(around: function.map(namePattern), of: part.kind(of: query.session))
         let screen = Screen(screenOptions, format)
         var options = GraphText.Options()

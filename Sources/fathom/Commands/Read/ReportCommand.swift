@@ -23,6 +23,7 @@ struct ReportCommand: ParsableCommand {
 
     @OptionGroup var input: SessionOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
+    @OptionGroup(title: "Filters") var clip: ClipOptions
     @OptionGroup var correction: CorrectionOptions
     @OptionGroup var splitOptions: SplitOptions
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
@@ -58,9 +59,11 @@ struct ReportCommand: ParsableCommand {
     @OptionGroup var cache: CacheOptions
 
     func validate() throws {
+        try clip.check(filters)
         if [by != .function, byArg != nil, callers != nil, callees != nil].count(where: \.self) > 1 {
             throw ValidationError("--by, --by-arg, --callers and --callees exclude each other")
         }
+        if byArg != nil, clip.clip { throw ValidationError("--by-arg counts whole calls, without --clip") }
         if let byArg { _ = try argument(byArg) }
         if byArg != nil, splitOptions.times != nil || sort?.part != nil {
             throw ValidationError("--by-arg shows no parts of times")
@@ -91,7 +94,7 @@ struct ReportCommand: ParsableCommand {
             let (pattern, name) = try argument(byArg)
             rows = try input.query(filters).rows(byArgument: name, of: pattern)
         } else {
-            let query = try input.aggregate(filters, times: correction, usesCache: cache.isUsed)
+            let query = try input.aggregate(filters, times: correction, usesCache: cache.isUsed, clip.apply)
             split = try splitOptions.split(of: query.session, for: sort)
             rows = try query.rows(subject(), of: split.measure)
         }

@@ -17,6 +17,10 @@ struct View: ParsableCommand {
                 "fathom view prog.fathom --port 8087 --no-browser",
                 "Serves it at a port of your choice, for a browser that you open yourself."
             ),
+            (
+                "fathom view server.fathom --follow",
+                "Shows the last 10 seconds of what is being recorded, and moves along."
+            ),
         ])
 
     @Argument(
@@ -31,6 +35,12 @@ struct View: ParsableCommand {
     @Flag(help: "Do not open the page, but only print its address.")
     var noBrowser = false
 
+    @Flag(
+        help: """
+            Keep the end of a recording that goes on in view. Without it, all of the recording is shown, and grows as well.
+            """)
+    var follow = false
+
     func run() throws {
         let session = try openSession(given ?? newestSession())
         guard
@@ -43,7 +53,9 @@ struct View: ParsableCommand {
         let end = Ending()
         Interruption.whenever([SIGINT, SIGTERM, SIGHUP]) { end.ask() }
         // Pictures are read beside the rest.
-        let pictures = session.content == .calls ? SessionPictures(try openSession(path)) : nil
+        let pictures =
+            session.content == .calls
+            ? SessionPictures(try openSession(path)) { try FilterOptions.parse($0).treeFilter() } : nil
         let viewer: Viewer
         do throws(Viewer.Problem) {
             viewer = try Viewer(session, at: path, pictures: pictures, port: port ?? 0)
@@ -52,9 +64,10 @@ struct View: ParsableCommand {
         }
         defer { viewer.stop() }
         let writer = StandardOutput.writer()
-        writer.write(viewer.address + "\n")
+        let place = follow ? "#follow=1" : ""
+        writer.write("\(viewer.address)\(place)\n")
         try StandardOutput.finish(writer)
-        if !noBrowser { BrowserWindow.open(address: viewer.addressForOneVisit) }
+        if !noBrowser { BrowserWindow.open(address: viewer.addressForOneVisit + place) }
         end.wait()
     }
 
