@@ -41,7 +41,7 @@ let pages: [(folder: String, files: String)] = [
     (
         "View",
         """
-        view.html view.css source.js book.js selection.js fuzzy.js lanes.js shades.js paint.js pictures.js \
+        view.html view.css loader.js tiles.js frozen.js source.js book.js selection.js fuzzy.js lanes.js shades.js paint.js pictures.js \
         timeline.js heads.js overlay.js calls.js gestures.js overview.js panes.js grid.js flamepane.js \
         functions.js tree.js durations.js waitspane.js infopane.js commands.js prompt.js growing.js start.js
         """
@@ -137,7 +137,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "TracePage", dependencies: ["TraceText"],
+            name: "TracePage", dependencies: ["CZlib", "TraceText"],
             resources: pages.flatMap { page in
                 page.files.split(separator: " ").map { .embedInCode("\(page.folder)/\($0)") }
             },

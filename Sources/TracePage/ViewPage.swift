@@ -11,7 +11,7 @@ public enum ViewPage {
         PackageResources.painter_js, PackageResources.states_js, PackageResources.bands_js, PackageResources.view_js,
         PackageResources.waiting_js, PackageResources.legend_js, PackageResources.tip_js,
         PackageResources.sandwich_js, PackageResources.pointer_js,
-        PackageResources.source_js, PackageResources.book_js, PackageResources.selection_js,
+        PackageResources.tiles_js, PackageResources.frozen_js, PackageResources.source_js, PackageResources.book_js, PackageResources.selection_js,
         PackageResources.fuzzy_js, PackageResources.lanes_js, PackageResources.shades_js,
         PackageResources.paint_js, PackageResources.pictures_js,
         PackageResources.timeline_js, PackageResources.heads_js, PackageResources.overlay_js,
@@ -28,15 +28,35 @@ public enum ViewPage {
         "default-src 'none'; script-src '\(SHA256.source(of: script))'; style-src '\(SHA256.source(of: style))'; "
         + "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-    /// Writes the page.
-    ///
-    /// - Parameter content: writes the data of a page that needs no server, as `source.js` reads it.
-    public static func write(title: String, to writer: ByteWriter, content: ((ByteWriter) -> Void)? = nil) {
+    /// Writes the page that asks a server.
+    public static func write(title: String, to writer: ByteWriter) {
+        write(title: title, to: writer, policy: nil) {
+            writer.write("<script>" as StaticString)
+            writer.write(script)
+        }
+    }
+
+    /// Writes a page that needs nothing but itself. Its content security policy lets it load nothing, and run no script but its own, which
+    /// is packed, as it would be most of a small page.
+    public static func write(title: String, to writer: ByteWriter, content: FrozenContent) {
+        let hashes = [PackageResources.loader_js, script].map { "'\(SHA256.source(of: $0))'" }.joined(separator: " ")
+        let policy =
+            "default-src 'none'; script-src \(hashes); style-src '\(SHA256.source(of: style))'; base-uri 'none'"
+        write(title: title, to: writer, policy: policy) {
+            writer.write("<script type=\"application/json\" id=\"frozen\">\n" as StaticString)
+            content.write(to: writer)
+            writer.write("\n</script>\n<script type=\"text/plain\" id=\"packed\">" as StaticString)
+            writer.write(PackedText.of(script))
+            writer.write("</script>\n<script>" as StaticString)
+            writer.write(PackageResources.loader_js)
+        }
+    }
+
+    /// - Parameter scripts: writes elements of scripts, but for the end of the last one.
+    private static func write(title: String, to writer: ByteWriter, policy: String?, scripts: () -> Void) {
         writer.write("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" as StaticString)
-        if content != nil {
-            let policy = "default-src 'none'; script-src '\(SHA256.source(of: script))'; "
-            writer.write("<meta http-equiv=\"Content-Security-Policy\" content=\"\(policy)")
-            writer.write("style-src '\(SHA256.source(of: style))'; base-uri 'none'\">\n")
+        if let policy {
+            writer.write("<meta http-equiv=\"Content-Security-Policy\" content=\"\(policy)\">\n")
         }
         writer.write("<meta name=\"viewport\" content=\"width=device-width\">\n<title>" as StaticString)
         writer.write(markup: title)
@@ -52,13 +72,7 @@ public enum ViewPage {
             json.object("dark") { FlamePalette.write(isDark: true, groups: count, to: json) }
         }
         writer.write("\n</script>\n" as StaticString)
-        if let content {
-            writer.write("<script type=\"application/json\" id=\"frozen\">\n" as StaticString)
-            content(writer)
-            writer.write("\n</script>\n" as StaticString)
-        }
-        writer.write("<script>" as StaticString)
-        writer.write(script)
+        scripts()
         writer.write("</script>\n</body>\n</html>\n" as StaticString)
     }
 }

@@ -90,8 +90,16 @@ function tellScope() {
         const [option, value] = selection.filters.slice(i, i + 2);
         chip(`${option} ${value}`, 'Take this filter back', () => choose({ filters: selection.filters.toSpliced(i, 2) }, true));
     }
+    if (isFinest()) {
+        chip(`sums below ${duration(source.tiles.finest)}`, 'This page was saved without single calls that are shorter: zoom out', () => glideTo(
+            ...aroundMoment((selection.from + selection.to) / 2, source.tiles.finest * timeline.width)));
+    }
     element('chips').replaceChildren(...chips);
 }
+
+/// Whether one looks at what is finer than what a saved page has.
+const isFinest = () => source.tiles?.finest > nsPerPx();
+const aroundMoment = (moment, span) => [moment - span / 2, moment + span / 2];
 
 function showPane(key, isStep = false) {
     const pane = paneOf(key) ?? panes.all[0];

@@ -14,6 +14,8 @@ function summaryOfSession() {
     if (tracks.length - tasks > 0) parts.push(counted(tracks.length - tasks, 'thread'));
     if (tasks) parts.push(counted(tasks, 'task'));
     parts.push(counted(calls, session.content === 'samples' ? 'sample' : 'call'));
+    if (source.tiles?.finest) parts.push(`saved with sums below ${duration(source.tiles.finest)}`);
+    if (source.tiles?.rows) parts.push(`saved with ${number(source.tiles.rows)} rows`);
     return parts.join(' · ');
 }
 

@@ -17,6 +17,10 @@ struct View: ParsableCommand {
                 "fathom view prog.fathom --port 8087 --no-browser",
                 "Serves it at a port of your choice, for a browser that you open yourself."
             ),
+            (
+                "fathom view prog.fathom --save prog.html",
+                "Writes a page with all inside, for who has neither the recording nor Fathom."
+            ),
         ])
 
     @Argument(
@@ -31,6 +35,19 @@ struct View: ParsableCommand {
     @Flag(help: "Do not open the page, but only print its address.")
     var noBrowser = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Write a page that needs nothing but itself, of some 8 MB at most, in place of serving one. Of a long recording, short calls are summed, and the page says so.",
+            valueName: "file"),
+        completion: .file())
+    var save: String?
+
+    func validate() throws {
+        if save != nil, port != nil || noBrowser {
+            throw ValidationError("--save writes a page: --port and --no-browser are for one that is served")
+        }
+    }
+
     func run() throws {
         let session = try openSession(given ?? newestSession())
         guard
@@ -39,6 +56,7 @@ struct View: ParsableCommand {
                 return String(cString: path)
             })
         else { throw Diagnostics.fail("\(session.path): \(String(cString: strerror(errno)))", .failed) }
+        if let save { return try write(session, at: path, to: save) }
         signal(SIGPIPE, SIG_IGN)  // a page that is closed
         let end = Ending()
         Interruption.whenever([SIGINT, SIGTERM, SIGHUP]) { end.ask() }
@@ -56,6 +74,17 @@ struct View: ParsableCommand {
         try StandardOutput.finish(writer)
         if !noBrowser { BrowserWindow.open(address: viewer.addressForOneVisit) }
         end.wait()
+    }
+
+    private func write(_ session: Session, at path: String, to file: String) throws {
+        let output = try OutputFile(file)
+        let page = try SavedPage(session, at: path, progress: Diagnostics.progress("saving"))
+        page.write(to: output.writer)
+        try output.finish()
+        if let finest = page.finest, finest > 0 {
+            Diagnostics.say("of what is shorter than \(String(time: finest)), the page shows sums")
+        }
+        Diagnostics.warn(session.damage.entries.map(\.description), of: session)
     }
 
     /// What ends the command.
