@@ -51,7 +51,8 @@ public struct FrozenTile {
     /// - Parameter waits: of each column which part the lane was blocked, and which it wanted a CPU, 255 for all; nil where neither
     ///   is known.
     public mutating func add(
-        track: Int, rows: some Collection<some Collection<Entry>>, waits given: (blocked: [UInt8], wanting: [UInt8])? = nil
+        track: Int, rows: some Collection<some Collection<Entry>>,
+        waits given: (blocked: [UInt8], wanting: [UInt8])? = nil
     ) {
         let told = given.flatMap { $0.blocked.contains { $0 > 0 } || $0.wanting.contains { $0 > 0 } ? $0 : nil }
         lanes += 1

@@ -58,6 +58,7 @@ async function findCall(call) {
 
 /// Tells of the selected call below, once it is known.
 async function tellCall() {
+    if (isGraphPage()) return; // of the frame is told
     const { call } = selection, place = element('status');
     if (!call) {
         place.textContent = selection.name ?? '';

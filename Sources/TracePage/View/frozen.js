@@ -30,18 +30,24 @@ const frozen = content => {
             return tiles.picture(question);
         },
         async ask(command, options) {
-            const key = [command, ...options].join(' ');
-            if (!Object.hasOwn(content.answers, key)) {
-                throw new Refusal(options.some(each => /^-/.test(each) && !ownOptions.has(each))
-                    ? 'a saved page answers for the whole time and without filters; fathom view answers for any'
-                    : 'this page was saved without this answer; fathom view has it');
-            }
+            // A pane asks of a stretch and with filters by its last options.
+            const common = commonOptions(), isPart = common.length > 0 && command !== 'chain';
+            let own = isPart && options.slice(-common.length).join() === common.join() ? options.slice(0, -common.length) : options;
+            if (command === 'waits') own = [];
+            // Of the calls of a bar, the page has those among the slowest of all.
+            if (command === 'tree' && own[0] === '-t') own = own.slice(2).map((word, at, all) => all[at - 1] === '--limit' ? '100' : word);
+            const key = [command, ...own].join(' ');
+            if (!Object.hasOwn(content.answers, key)) throw new Refusal(whyNot(command));
             const answer = await document(key, content.answers[key]);
             if (answer.error) throw Object.assign(new Refusal(answer.error), { said: answer.said });
-            return answer;
+            return isPart ? { ...answer, said: [...answer.said, 'a saved page answers for the whole time and without filters; fathom view answers for any'] } : answer;
         },
     };
-};
 
-/// Options that panes give of themselves, without a stretch or a filter.
-const ownOptions = new Set(['--sort', '--limit', '--watch', '--relative-depth', '--thread', ...['cpu', 'blocked', 'runnable'].map(each => `--time=${each}`)]);
+    function whyNot(command) {
+        const known = Object.keys(content.answers).filter(each => each.startsWith('tail ')).map(each => each.slice('tail '.length));
+        if (command === 'tail' && known.length) return `this page was saved with the durations of these functions alone: ${known.join(', ')}`;
+        if (command === 'chain') return 'this page was saved with the chains of the longest outermost calls alone';
+        return 'this page was saved without this answer; fathom view has it';
+    }
+};

@@ -15,7 +15,7 @@ const commonOptions = () => [...stretchOptions(), ...selection.filters];
 /// Asks a command, and says in the pane how that goes. Null where another question has taken its place, or there is no answer.
 async function ask(pane, command, options) {
     const key = [command, ...options].join('\n'), known = panes.answers.get(key);
-    if (known && !session.isRecording) { settlePane(pane, null); return known; }
+    if (known && !session.isRecording && !source.isFrozen) { settlePane(pane, null); return known; }
     pane.stop?.abort();
     const stop = pane.stop = new AbortController();
     pane.place.classList.add('asking');
@@ -123,6 +123,11 @@ function showPane(key, isStep = false) {
 
 /// Where there is room for two panes, the flame graph stays beside another one.
 function panesBeside(pane) {
+    if (isGraphPage()) {
+        panes.isWide = pane.key !== 'flame';
+        element('panes').classList.toggle('wide', panes.isWide);
+        return panes.isWide ? panes.all : [pane];
+    }
     panes.isWide = element('dock').offsetWidth >= 1600;
     element('panes').classList.toggle('wide', panes.isWide);
     if (!panes.isWide || panes.all.length < 2) return [pane];
@@ -197,7 +202,7 @@ function listenToSplitter() {
     });
     element('dock-side').onclick = toggleSide;
     new ResizeObserver(() => {
-        if (panes.shown && panes.isWide !== element('dock').offsetWidth >= 1600) showPane(panes.shown.key);
+        if (panes.shown && !isGraphPage() && panes.isWide !== element('dock').offsetWidth >= 1600) showPane(panes.shown.key);
     }).observe(element('dock'));
 }
 

@@ -33,7 +33,7 @@ class Tiles {
         const shot = { from: begin, to: this.origin + (high + 1) * level.span, width: this.columns * tiles.length, firstRow, lastRow };
         // Of a single tile there is nothing finer.
         const isAll = this.levels.length === 1 && level.tiles.length === 1 && firstRow === 0 && lastRow >= this.depth(tiles[0]) - 1;
-        for (const track of tracks) found.set(track, { ...joinTiles(tiles.map(each => each?.get(track)), firstRow, lastRow, this.columns), ...shot, track, isAll });
+        for (const track of tracks) found.set(track, { ...joinTiles(tiles.map(each => each?.get(track)), firstRow, lastRow, this.columns, begin, level.span), ...shot, track, isAll });
         return { from: shot.from, to: shot.to, known: Infinity, tracks: found };
     }
 
@@ -137,24 +137,25 @@ function readTile(bytes, columns, from, unit) {
 }
 
 /// One part of a picture of a lane's pieces, in the order of time. What goes on from one into the next is one entry.
-function joinTiles(pieces, firstRow, lastRow, columns) {
+function joinTiles(pieces, firstRow, lastRow, columns, from, span) {
     const most = Math.max(...pieces.map(each => each ? each.first.length - 1 : 0)), limit = Math.min(lastRow + 1, most), rows = Math.max(limit - firstRow, 0);
     const room = pieces.reduce((sum, each) => sum + (each ? each.begin.length : 0), 0), first = new Uint32Array(rows + 1);
     const [begin, length, busy] = [0, 1, 2].map(() => new Float64Array(room)), [fn, calls] = [0, 1].map(() => new Uint32Array(room));
     let count = 0;
     for (let row = firstRow; row < firstRow + rows; row++) {
         const start = count;
-        for (const piece of pieces) {
+        for (const [index, piece] of pieces.entries()) {
             if (!piece || row + 1 >= piece.first.length) continue;
             for (let k = piece.first[row]; k < piece.first[row + 1]; k++) {
-                const last = count - 1, isSame = last >= start && begin[last] === piece.begin[k] && fn[last] === piece.fn[k];
+                const last = count - 1, edge = from + index * span, before = last >= start ? begin[last] + length[last] : -Infinity;
+                const isSame = last >= start && fn[last] === piece.fn[k] && piece.begin[k] < edge && before >= Math.min(piece.end[k], edge);
                 if (!isSame) count++;
                 const at = isSame ? last : count - 1;
-                begin[at] = piece.begin[k];
-                length[at] = Math.max(piece.end[k] - piece.begin[k], isSame ? length[at] : 0);
-                busy[at] = Math.max(piece.busy[k], isSame ? busy[at] : 0);
+                if (!isSame) [begin[at], length[at], busy[at], calls[at]] = [Math.max(piece.begin[k], before), 0, 0, 0];
+                length[at] = Math.max(piece.end[k] - begin[at], length[at]);
+                busy[at] = Math.max(piece.busy[k], busy[at]);
                 fn[at] = piece.fn[k];
-                calls[at] = isSame ? Math.max(calls[at], piece.calls[k]) : piece.calls[k];
+                calls[at] = Math.max(calls[at], piece.calls[k]);
             }
         }
         first[row - firstRow + 1] = count;

@@ -1,5 +1,6 @@
 internal import TraceFile
 internal import TracePage
+internal import TraceQuery
 internal import TraceText
 
 /// What the panes of a page ask of the whole time, word for word, so that a page that has all inside answers it.
@@ -30,7 +31,8 @@ struct SavedAnswers {
         }
         var known: [String: [UInt8]] = [:]
         for words in questions {
-            known[words[0]] = known[words[0]] ?? ask(words, &content)
+            let answer = ask(words, &content)
+            known[words[0]] = known[words[0]] ?? answer
             note()
         }
         guard isOfCalls else { return }
@@ -43,7 +45,7 @@ struct SavedAnswers {
             note()
         }
         guard session.splitsTimes else { return }
-        for call in SavedAnswers.outermost(of: known["tree"]) {
+        for call in SavedAnswers.outermost(of: answer(["tree", "-D", "1", "--sort", "time", "--limit", "100"])) {
             _ = ask(
                 ["chain", "--thread", call.thread, "--from", "\(call.begin)ns", "--to", "\(call.end)ns"], &content)
         }
@@ -60,12 +62,20 @@ struct SavedAnswers {
 
     /// Asks a command, and keeps what it answered.
     private func ask(_ words: [String], _ content: inout FrozenContent) -> [UInt8]? {
-        guard let request = try? AskRequest(words[0], Array(words.dropFirst())) else { return nil }
-        let queue = AskQueue(most: 1), turn = queue.enter(key: nil)
-        let process = AskProcess(program: "/proc/self/exe", arguments: request.arguments(for: path))
-        let reply = Reply(process.run(turn, for: -1), to: request)
+        guard let reply = reply(to: words) else { return nil }
         content.add(words, answer: reply.bytes, most: most)
         return reply.status == 200 ? reply.bytes : nil
+    }
+
+    private func answer(_ words: [String]) -> [UInt8]? {
+        reply(to: words).flatMap { $0.status == 200 ? $0.bytes : nil }
+    }
+
+    private func reply(to words: [String]) -> Reply? {
+        guard let request = try? AskRequest(words[0], Array(words.dropFirst())) else { return nil }
+        let turn = AskQueue(most: 1).enter(key: nil)
+        let process = AskProcess(program: "/proc/self/exe", arguments: request.arguments(for: path))
+        return Reply(process.run(turn, for: -1), to: request)
     }
 
     /// Names of the functions with the most own time.
@@ -82,7 +92,8 @@ struct SavedAnswers {
     /// The longest calls that nothing calls.
     private static func outermost(of tree: [UInt8]?) -> [(thread: String, begin: UInt64, end: UInt64)] {
         var calls: [(thread: String, begin: UInt64, end: UInt64)] = []
-        for thread in (parsed(tree)?["answer"]?["processes"]?.elements ?? []).flatMap({ $0["threads"]?.elements ?? [] }) {
+        for thread in (parsed(tree)?["answer"]?["processes"]?.elements ?? []).flatMap({ $0["threads"]?.elements ?? [] })
+        {
             let task = thread["task"]?.unsigned.map { "task \($0)" }
             guard let name = task ?? thread["tid"]?.unsigned.map({ "\($0)" }) else { continue }
             for root in thread["roots"]?.elements ?? [] {

@@ -28,16 +28,16 @@ struct SavedTimeline {
             while calls >> (2 * UInt64(exact!)) > SavedTimeline.callsOfTile { exact! += 1 }
         }
         var shift: UInt8 = 0
-        while UInt64(FrozenTile.columns) << shift < time.upperBound - time.lowerBound { shift += 1 }
+        while (UInt64(FrozenTile.columns) << shift) < time.upperBound - time.lowerBound { shift += 1 }
         // All tiles begin at steps of the first level, so that a run of short calls is never in two of them.
-        var timeline = FrozenTimeline(origin: time.lowerBound >> shift << shift)
-        while timeline.origin + UInt64(FrozenTile.columns) << shift < time.upperBound { shift += 1 }
-        timeline.origin = time.lowerBound >> shift << shift
+        func origin() -> UInt64 { time.lowerBound & ~((1 << UInt64(shift)) - 1) }
+        while origin() + (UInt64(FrozenTile.columns) << shift) < time.upperBound { shift += 1 }
+        var timeline = FrozenTimeline(origin: origin())
         let whole = shift
         for depth in 0... {
             let left = room - timeline.size
             let step = whole > 2 * UInt8(depth) ? whole - 2 * UInt8(depth) : 0
-            let span = UInt64(FrozenTile.columns) << whole >> (2 * UInt64(depth))
+            let span = (UInt64(FrozenTile.columns) << whole) >> (2 * UInt64(depth))
             var level: FrozenTimeline.Level?
             if depth == exact { level = self.level(of: span, 0, timeline, left) }
             if level == nil { level = self.level(of: span, step, timeline, left) }
@@ -58,7 +58,8 @@ struct SavedTimeline {
     }
 
     /// A level; nil where it takes more bytes than there are left.
-    private func level(of span: UInt64, _ shift: UInt8, _ timeline: FrozenTimeline, _ left: Int) -> FrozenTimeline.Level?
+    private func level(of span: UInt64, _ shift: UInt8, _ timeline: FrozenTimeline, _ left: Int) -> FrozenTimeline
+        .Level?
     {
         // What is finer than an eighth of a step is not known.
         var level = FrozenTimeline.Level(span: span, unit: 1 << UInt64(max(shift, 3) - 3), step: 1 << UInt64(shift))
@@ -86,7 +87,8 @@ struct SavedTimeline {
                 picture.entries[picture.rows[row]..<picture.rows[row + 1]].filter {
                     $0.begin < to && ($0.end > from || $0.begin >= from)
                 }.map {
-                    FrozenTile.Entry(begin: $0.begin, end: $0.end, busy: $0.busy, function: $0.function, calls: $0.calls)
+                    FrozenTile.Entry(
+                        begin: $0.begin, end: $0.end, busy: $0.busy, function: $0.function, calls: $0.calls)
                 }
             }
             tile.add(track: index, rows: places, waits: PictureBytes.waits(of: thread, from, to, FrozenTile.columns))

@@ -32,7 +32,7 @@ import Testing
         let program = directory.file("program"), session = directory.file("program.fathom")
         let built = try Fathom.run(["build", "--", "gcc", "-O1", "-g", "-pthread", source, "-o", program])
         try #require(built.status == 0, "\(built.stderr)")
-        try #require(try Fathom.record([program], into: session, options: ["--quiet"]).status == 0)
+        try #require(try Fathom.record([program], into: session, options: ["--quiet", "--blocked"]).status == 0)
         return session
     }
 
@@ -66,7 +66,8 @@ import Testing
                     + "catch (problem) { refused.push(words.slice(0, 2).flat().join(' ')); throw problem; } } })(source.ask)",
                 "key 2", "wait paneOf('functions').rows?.length > 0",
                 "paneOf('functions').rows.map(row => [row.name, row.calls, row.total_ns]).sort()",
-                "key 3", "wait paneOf('tree').answer", "paneOf('tree').answer.processes[0].threads[0].roots[0].total_ns",
+                "key 3", "wait paneOf('tree').answer",
+                "paneOf('tree').answer.processes[0].threads[0].roots[0].total_ns",
                 "do choose({ name: 'leaf', call: null })", "key 4", "wait paneOf('durations').calls?.shown.length > 0",
                 "[...paneOf('durations').bars.children].reduce((sum, bar) => sum + Number(bar.firstChild.textContent.replaceAll(',', '')), 0)",
                 "key 5", "wait paneOf('waits').grid?.shown.length > 0", "paneOf('waits').grid.shown[0].total_ns",
@@ -126,7 +127,8 @@ import Testing
         let found = try Browser.run(
             page,
             [
-                Self.ready, "still", "element('sum').textContent", "do show(session.begin + 5e6, session.begin + 5e6 + 500)",
+                Self.ready, "still", "element('sum').textContent",
+                "do show(session.begin + 5e6, session.begin + 5e6 + 500)",
                 "wait element('chips').textContent.includes('sums below')",
                 "click [...element('chips').children].find(chip => chip.textContent.includes('sums'))",
                 "wait nsPerPx() >= source.tiles.finest", "pictures.size > 0",

@@ -107,7 +107,8 @@ struct FrozenViewer {
             {"names":[\(list)],"modules":["/bin/made","/bin/made","/bin/made","/lib/c","/lib/c"],\
             "files":["/made.c","/made.c","/made.c",null,null],"lines":[9,3,5,0,0]}
             """
-        var frozen = FrozenContent(session: Array(session.utf8), names: Array(names.utf8))
+        var frozen = FrozenContent(session: Array(session.utf8))
+        frozen.names = Array(names.utf8)
         frozen.events = Array("{\"tracks\":[\(events.joined(separator: ","))]}".utf8)
         frozen.timeline = timeline
         for (key, answer) in answers { frozen.add([key], answer: Array("{\"said\":[],\"answer\":\(answer)}".utf8)) }
