@@ -64,6 +64,7 @@ function takeBack() {
     if (element('search').value) {
         element('search').value = '';
         choose({ search: '' });
+        if (isGraphPage()) canvas.focus();
     } else if (isGraphPage()) { zoom(0); canvas.focus(); } else if (timeline.found) { timeline.found = null; redraw(); } else if (selection.range) choose({ range: null }, true);
     else if (selection.call || selection.name) choose({ call: null, name: null }, true);
     else if (theStage()) glideTo(session.begin, session.end);

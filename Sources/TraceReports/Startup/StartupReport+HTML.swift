@@ -1,16 +1,18 @@
 internal import TraceAnalysis
 internal import TraceFile
 internal import TraceFindings
-internal import TracePage
+public import TracePage
 internal import TraceText
 
 extension StartupReport {
     /// Writes a page that needs nothing but itself. It can be read without a script.
     func writeHTML(to writer: ByteWriter) {
         let title = "start of \(options.title)"
-        let article = ViewArticle("Start", style: StartupPage.style) { writeArticle(to: $0) }
         ViewPage.write(title: title, to: writer, content: ViewArticle.content(title: title), article: article)
     }
+
+    /// The report as the first pane of a page.
+    public var article: ViewArticle { ViewArticle("Start", style: StartupPage.style) { writeArticle(to: $0) } }
 
     private func writeArticle(to writer: ByteWriter) {
         let startup = shown.startup

@@ -1,5 +1,5 @@
 public import TraceFile
-internal import TracePage
+public import TracePage
 internal import TraceQuery
 public import TraceText
 
@@ -12,6 +12,7 @@ public struct SavedPage {
     /// keeps no calls.
     public let finest: UInt64?
     private let title: String
+    private let article: ViewArticle?
     private let content: FrozenContent
 
     /// Finds out all that the page shows.
@@ -19,10 +20,11 @@ public struct SavedPage {
     /// - Parameters:
     ///   - path: where the session is, absolute.
     ///   - size: bytes that the page may have, or little more.
+    ///   - article: the first pane, if there is one that Swift writes.
     ///   - progress: told what is done, and how much of that, 0...1.
     /// - Throws: where the session cannot be read.
     public init(
-        _ session: Session, at path: String, size: Int = SavedPage.usualSize,
+        _ session: Session, at path: String, size: Int = SavedPage.usualSize, article: ViewArticle? = nil,
         progress: @escaping (_ part: Double) -> Void = { _ in }
     ) throws {
         var options = QueryOptions()
@@ -47,8 +49,11 @@ public struct SavedPage {
         content.names = FunctionsDocument.bytes(of: query.functions, from: 0)
         finest = content.timeline?.finest
         self.content = content
+        self.article = article
         progress(1)
     }
 
-    public func write(to writer: ByteWriter) { ViewPage.write(title: title, to: writer, content: content) }
+    public func write(to writer: ByteWriter) {
+        ViewPage.write(title: title, to: writer, content: content, article: article)
+    }
 }
