@@ -19,7 +19,7 @@ struct View: ParsableCommand {
             ),
             (
                 "fathom view prog.fathom --save prog.html",
-                "Writes a page with all inside, for who has neither the recording nor Fathom."
+                "Writes a page that has all inside, to send to others."
             ),
         ])
 
