@@ -37,13 +37,14 @@ let pages: [(folder: String, files: String)] = [
         page.js
         """
     ),
-    ("Startup", "startup.css"),
+    ("Startup", "startup.css"), ("Article", "article.css"),
     (
         "View",
         """
-        view.html view.css source.js book.js selection.js fuzzy.js lanes.js shades.js sieve.js paint.js pictures.js \
+        view.html view.css loader.js tiles.js frozen.js source.js book.js selection.js fuzzy.js lanes.js shades.js sieve.js \
+        paint.js pictures.js \
         timeline.js heads.js overlay.js calls.js gestures.js overview.js panes.js grid.js flamepane.js \
-        functions.js tree.js durations.js waitspane.js infopane.js commands.js prompt.js growing.js start.js
+        functions.js graphpage.js articlepane.js tree.js durations.js waitspane.js infopane.js commands.js prompt.js growing.js start.js
         """
     ),
 ]
@@ -137,7 +138,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "TracePage", dependencies: ["TraceText"],
+            name: "TracePage", dependencies: ["CZlib", "TraceText"],
             resources: pages.flatMap { page in
                 page.files.split(separator: " ").map { .embedInCode("\(page.folder)/\($0)") }
             },
@@ -296,7 +297,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "TraceSymbolsTests", dependencies: ["TraceSymbols", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceBuildTests", dependencies: ["TraceBuild", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "TraceServeTests", dependencies: ["TraceServe", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "TraceServeTests",
+            dependencies: ["TraceFile", "TracePage", "TraceQuery", "TraceServe", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "TraceQueryTests", dependencies: ["TraceQuery", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TraceRecordingTests",

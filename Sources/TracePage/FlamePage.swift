@@ -24,8 +24,7 @@ public enum FlamePage {
     public static let styleSum = SHA256.source(of: style)
 }
 
-/// The style of the page that a start of a program has.
+/// The style of the article of a start of a program.
 public enum StartupPage {
     public static let style = PackageResources.startup_css
-    public static let styleSum = SHA256.source(of: style)
 }

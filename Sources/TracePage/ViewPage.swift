@@ -11,13 +11,16 @@ public enum ViewPage {
         PackageResources.painter_js, PackageResources.states_js, PackageResources.bands_js, PackageResources.view_js,
         PackageResources.waiting_js, PackageResources.legend_js, PackageResources.tip_js,
         PackageResources.sandwich_js, PackageResources.pointer_js,
-        PackageResources.source_js, PackageResources.book_js, PackageResources.selection_js,
+        PackageResources.tiles_js, PackageResources.frozen_js, PackageResources.source_js, PackageResources.book_js,
+        PackageResources.selection_js,
         PackageResources.fuzzy_js, PackageResources.lanes_js, PackageResources.shades_js,
         PackageResources.sieve_js, PackageResources.paint_js, PackageResources.pictures_js,
         PackageResources.timeline_js, PackageResources.heads_js, PackageResources.overlay_js,
         PackageResources.calls_js, PackageResources.gestures_js, PackageResources.overview_js,
-        PackageResources.panes_js, PackageResources.grid_js, PackageResources.flamepane_js,
-        PackageResources.functions_js, PackageResources.tree_js, PackageResources.durations_js,
+        PackageResources.panes_js, PackageResources.grid_js, PackageResources.articlepane_js,
+        PackageResources.flamepane_js,
+        PackageResources.functions_js, PackageResources.graphpage_js, PackageResources.tree_js,
+        PackageResources.durations_js,
         PackageResources.waitspane_js, PackageResources.infopane_js, PackageResources.commands_js,
         PackageResources.prompt_js, PackageResources.growing_js, PackageResources.start_js,
     ].flatMap(\.self)
@@ -28,15 +31,44 @@ public enum ViewPage {
         "default-src 'none'; script-src '\(SHA256.source(of: script))'; style-src '\(SHA256.source(of: style))'; "
         + "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-    /// Writes the page.
+    /// Writes the page that asks a server.
+    public static func write(title: String, to writer: ByteWriter) {
+        write(title: title, to: writer, style: style, policy: nil, article: nil) {
+            writer.write("<script>" as StaticString)
+            writer.write(script)
+        }
+    }
+
+    /// Writes a page that needs nothing but itself. Its content security policy lets it load nothing, and run no script but its own, which
+    /// is packed, as it would be most of a small page.
     ///
-    /// - Parameter content: writes the data of a page that needs no server, as `source.js` reads it.
-    public static func write(title: String, to writer: ByteWriter, content: ((ByteWriter) -> Void)? = nil) {
-        writer.write("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" as StaticString)
-        if content != nil {
-            let policy = "default-src 'none'; script-src '\(SHA256.source(of: script))'; "
-            writer.write("<meta http-equiv=\"Content-Security-Policy\" content=\"\(policy)")
-            writer.write("style-src '\(SHA256.source(of: style))'; base-uri 'none'\">\n")
+    /// - Parameter article: what can be read without a script, and is the first pane with one.
+    public static func write(title: String, to writer: ByteWriter, content: FrozenContent, article: ViewArticle? = nil)
+    {
+        let style = style + (article?.style ?? [])
+        let hashes = [PackageResources.loader_js, script].map { "'\(SHA256.source(of: $0))'" }.joined(separator: " ")
+        let policy =
+            "default-src 'none'; script-src \(hashes); style-src '\(SHA256.source(of: style))'; base-uri 'none'"
+        write(title: title, to: writer, style: style, policy: policy, article: article) {
+            writer.write("<script type=\"application/json\" id=\"frozen\">\n" as StaticString)
+            content.write(to: writer)
+            writer.write("\n</script>\n<script type=\"text/plain\" id=\"packed\">" as StaticString)
+            writer.write(PackedText.of(script))
+            writer.write("</script>\n<script>" as StaticString)
+            writer.write(PackageResources.loader_js)
+        }
+    }
+
+    /// - Parameter scripts: writes elements of scripts, but for the end of the last one.
+    private static func write(
+        title: String, to writer: ByteWriter, style: [UInt8], policy: String?, article: ViewArticle?,
+        scripts: () -> Void
+    ) {
+        writer.write("<!doctype html>\n<html lang=\"en\"" as StaticString)
+        if article != nil { writer.write(" class=\"is-static\"" as StaticString) }
+        writer.write(">\n<head>\n<meta charset=\"utf-8\">\n" as StaticString)
+        if let policy {
+            writer.write("<meta http-equiv=\"Content-Security-Policy\" content=\"\(policy)\">\n")
         }
         writer.write("<meta name=\"viewport\" content=\"width=device-width\">\n<title>" as StaticString)
         writer.write(markup: title)
@@ -44,6 +76,7 @@ public enum ViewPage {
         writer.write(style)
         writer.write("</style>\n</head>\n<body>\n" as StaticString)
         writer.write(PackageResources.view_html)
+        article?.write(to: writer)
         writer.write("<script type=\"application/json\" id=\"palette\">\n" as StaticString)
         let json = JSONWriter(writer, isEmbedded: true)
         json.object {
@@ -52,13 +85,7 @@ public enum ViewPage {
             json.object("dark") { FlamePalette.write(isDark: true, groups: count, to: json) }
         }
         writer.write("\n</script>\n" as StaticString)
-        if let content {
-            writer.write("<script type=\"application/json\" id=\"frozen\">\n" as StaticString)
-            content(writer)
-            writer.write("\n</script>\n" as StaticString)
-        }
-        writer.write("<script>" as StaticString)
-        writer.write(script)
+        scripts()
         writer.write("</script>\n</body>\n</html>\n" as StaticString)
     }
 }

@@ -92,6 +92,7 @@ function shadeOf(name) {
 
 /// The flame graph has the colours of the timeline.
 loaders.push(() => {
+    if (isGraphPage()) return;
     data.palette = viewColours;
     const { module, file } = data.groups, pairs = {};
     if (!tints.by && !theStage()) { // there are no pictures, which would name functions

@@ -22,7 +22,7 @@ function tellHit(hit, event) {
         const at = Math.floor((momentAtX(event.offsetX) - hit.part.from) / (hit.part.to - hit.part.from) * hit.part.width);
         const [blocked, wanting] = [hit.part.blocked[at], hit.part.wanting[at]];
         if (blocked + wanting > 127) nodes.push(make('p', wanting > blocked ? 'here it wanted a CPU' : 'here it was blocked'));
-        if (isRun) nodes.push(make('p', 'a click zooms in to them'));
+        if (isRun) nodes.push(make('p', isFinest() ? 'this page was saved without single ones' : 'a click zooms in to them'));
     } else { tip.hidden = true; return; }
     for (const [word, value] of told) list.append(make('dt', word), make('dd', value));
     tip.replaceChildren(...nodes);
@@ -45,7 +45,6 @@ function valuesText(given, result) {
     return result === null || result === undefined ? text : `${text} = ${result}`.trim();
 }
 
-/// What is told of the selected call below, once it is known.
 /// What is known of a call. Filters hide calls above it, so it may lie deeper than where a tree shows it; `exact` is its name then.
 async function findCall(call) {
     const moment = Math.floor((call.begin + call.end) / 2);
@@ -57,7 +56,9 @@ async function findCall(call) {
     }
 }
 
+/// Tells of the selected call below, once it is known.
 async function tellCall() {
+    if (isGraphPage()) return; // of the frame is told
     const { call } = selection, place = element('status');
     if (!call) {
         place.textContent = selection.name ?? '';
@@ -75,8 +76,8 @@ async function tellCall() {
         call.path = known.path.length > call.row ? known.path : [...known.path, known.name];
         bringGraph();
         told = [
-            ['total', duration(known.total)], ['self', duration(known.self)],
-            ...[['blocked', known.blocked], ['wanted a CPU', known.wanting]].filter(([, ns]) => ns !== null && ns !== undefined)
+            ['total', duration(known.total)],
+            ...[['self', known.self], ['blocked', known.blocked], ['wanted a CPU', known.wanting]].filter(([, ns]) => ns !== null && ns !== undefined)
                 .map(([word, ns]) => [word, duration(ns)]),
             ['at', duration(known.begin)], ...known.state === 'complete' ? [] : [['state', known.state]],
         ];

@@ -65,7 +65,8 @@ function takeBack() {
     if (element('search').value) {
         element('search').value = '';
         choose({ search: '' });
-    } else if (timeline.found) { timeline.found = null; redraw(); } else if (selection.range) choose({ range: null }, true);
+        if (isGraphPage()) canvas.focus();
+    } else if (isGraphPage()) { zoom(0); canvas.focus(); } else if (timeline.found) { timeline.found = null; redraw(); } else if (selection.range) choose({ range: null }, true);
     else if (selection.call || selection.name) choose({ call: null, name: null }, true);
     else if (theStage()) glideTo(session.begin, session.end);
 }
@@ -78,12 +79,21 @@ function listenToKeys() {
         if (document.querySelector('dialog[open]') || event.ctrlKey || event.metaKey || event.altKey) return;
         const isTyping = ['INPUT', 'SELECT', 'TEXTAREA'].includes(event.target.tagName);
         if (isTyping && event.key !== 'Escape') return;
-        if (isTyping && event.target !== element('search')) return event.target.blur();
+        if (isTyping && event.target !== element('search')) {
+            if (event.target.type === 'search' && event.target.value) {
+                event.preventDefault();
+                event.target.value = '';
+                event.target.dispatchEvent(new Event('input'));
+            }
+            return event.target.blur();
+        }
         const at = panes.all[Number(event.key) - 1];
         if (at && /^\d$/.test(event.key)) { event.preventDefault(); return showPane(at.key, true); }
-        const command = byKey.get(event.key) ?? byKey.get(event.key.length === 1 ? event.key.toLowerCase() : '');
+        const found = byKey.get(event.key) ?? byKey.get(event.key.length === 1 ? event.key.toLowerCase() : '');
+        const command = found?.isFor?.() === false ? undefined : found;
         const isOnStage = event.target === stage || event.target === document.body;
-        if (!command || command.isStage && !isOnStage || command.isFor?.() === false) return;
+        if (!command && isGraphPage() && graph && actOnGraph(event)) return;
+        if (!command || command.isStage && !isOnStage) return;
         if (event.key === 'Enter' && !isOnStage) return;
         event.preventDefault();
         if (command.isHeld) hold(event.key.toLowerCase()); else command.action();

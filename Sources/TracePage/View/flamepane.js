@@ -1,6 +1,7 @@
 // The flame graph of the stretch, with what leads to the selected function and what it leads to beside it.
 addPane({
     key: 'flame', title: 'Flame graph', hint: 'Call paths of the stretch, as wide as their time', of: () => selection.widths,
+    isFor: () => !isArticlePage(),
     make(place) {
         place.append(element('flame'));
         element('flame').hidden = false;
@@ -27,9 +28,10 @@ addPane({
         const wanted = selection.name !== null && names[fn[chosen]] !== selection.name ? widestOf(selection.name, zoomedTo) : chosen;
         select(wanted ?? chosen);
         isFollowing = false;
-        if (before[1].length === 0) scrollToBranches();
+        if (before[1].length === 0 && !isGraphPage()) scrollToBranches();
         main.draw();
         legend();
+        if (isGraphPage()) beginGraphPage();
         if (selection.call) tellCall(); // not of the frame
     },
     whenShown() { if (graph) { main.fit(); main.draw(); legend(); drawSandwich(); } },
@@ -85,8 +87,21 @@ function widestOf(text, inside) {
 
 // What the graph's modules tell of.
 let isFollowing = false; // whether the graph is brought where the selection is, so that it does not change that
-const remember = () => {};
-const viewChanged = () => {};
+let viewTimer = 0, rememberTimer = 0;
+
+/// Puts the place in the graph into the address, where there is nothing else: as a step to come Back from, or else in a moment.
+function remember(isStep = false) {
+    if (!isGraphPage() || isFollowing || isRestoring) return;
+    clearTimeout(rememberTimer);
+    if (isStep) choose({ graph: graphState() }, true);
+    else rememberTimer = setTimeout(() => choose({ graph: graphState() }), 200);
+}
+
+/// Another part of the graph is shown: in a moment, when that has settled, a table of it follows.
+function viewChanged() {
+    clearTimeout(viewTimer);
+    if (isGraphPage()) viewTimer = setTimeout(() => { if (paneOf('functions').place?.hidden === false) paneOf('functions').showGraph(); }, 120);
+}
 
 function selectionChanged() {
     if (isFollowing) return;
@@ -106,6 +121,7 @@ function toggleSandwich() {
     main.fit();
     main.draw();
     drawSandwich();
+    remember();
 }
 
 /// Selects the widest frame of a function.
@@ -117,21 +133,27 @@ function selectFunction(f) {
 }
 
 const graphKeys = {
-    i: turn, c: copy, s: toggleSandwich,
+    i: turn, c: copy, s: toggleSandwich, t: () => isGraphPage() ? toggleTable() : showPane('functions', true),
     Enter: () => zoom(selected), Backspace: () => zoom(Math.max(parent[zoomed], 0)),
     ArrowLeft: () => select(graph.sibling(selected, -1)), ArrowRight: () => select(graph.sibling(selected, 1)),
     ArrowUp: () => select(main.isTurned ? graph.callee(selected) : Math.max(parent[selected], 0)),
     ArrowDown: () => select(main.isTurned ? Math.max(parent[selected], 0) : graph.callee(selected)),
-    '+': () => scaleAbout(main.width / 2, 1 / 1.5), '-': () => scaleAbout(main.width / 2, 1.5),
+    '+': () => scaleAbout(main.width / 2, 1 / 1.5), '-': () => scaleAbout(main.width / 2, 1.5), '=': () => scaleAbout(main.width / 2, 1 / 1.5),
+    '<': () => pan(-0.25), '>': () => pan(0.25), Home: () => zoom(0),
 };
+
+/// Does what a key does in the graph; Enter and arrows do something else on buttons and in tables.
+function actOnGraph(event) {
+    const action = graphKeys[event.key];
+    if (!action || event.key === 'Enter' && ![canvas, document.body].includes(event.target)) return false;
+    event.preventDefault();
+    action();
+    return true;
+}
 
 function listenToGraph() {
     canvas.addEventListener('keydown', event => {
-        const action = graphKeys[event.key];
-        if (!action || !graph || event.ctrlKey || event.metaKey || event.altKey) return;
-        event.preventDefault();
-        event.stopPropagation();
-        action();
+        if (graph && !event.ctrlKey && !event.metaKey && !event.altKey && actOnGraph(event)) event.stopPropagation();
     });
     element('turn').onclick = turn;
     tellTurned();

@@ -1,6 +1,7 @@
 // The functions of the stretch, with what their calls add up to.
 addPane({
     key: 'functions', title: 'Functions', hint: 'What the calls of each function add up to', has: '',
+    isFor: () => !isArticlePage(),
     make(place) {
         const bar = make('div', undefined, 'bar'), filter = make('input'), scope = make('span', undefined, 'scope');
         filter.type = 'search';
@@ -15,9 +16,11 @@ addPane({
         filter.addEventListener('input', () => {
             filter.classList.toggle('none', !this.grid?.filterBy(filter.value, row => row.name));
             this.tell();
+            remember();
         });
     },
     async show() {
+        if (isGraphPage()) return this.showGraph();
         const answer = await ask(this, 'report', commonOptions());
         if (!answer) return;
         this.rows = answer.functions.map(row => ({
@@ -25,6 +28,32 @@ addPane({
         }));
         this.build();
         this.grid.show(this.rows);
+        this.tell();
+    },
+    /// Of a graph alone: what is zoomed to.
+    showGraph() {
+        if (!graph) return;
+        const { rows, narrow } = rowsOfGraph();
+        Object.assign(this, { rows, narrow });
+        if (!this.grid) {
+            this.grid = new Grid(this.body, {
+                label: 'Functions', columns: columnsOfGraph(this), sort: 'self', isChosen: row => row.f === fn[selected],
+                choose: row => selectFunction(row.f), changed: () => remember(),
+            });
+            this.restore();
+        }
+        this.grid.show(rows);
+        this.tell();
+    },
+    /// Takes the filter and the order that the address tells.
+    restore() {
+        const { graph: state } = selection;
+        if (this.grid && state) {
+            this.grid.sort = this.grid.columns.some(each => each.key === state.order) ? state.order : 'self';
+            this.grid.isRising = (this.grid.sort === 'name' || this.grid.sort === 'place') !== (state.rising === 1);
+        }
+        this.filter.value = state?.filter ?? '';
+        if (this.grid) this.filter.classList.toggle('none', !this.grid.filterBy(this.filter.value, row => row.name));
         this.tell();
     },
     /// Columns are those that the answer has numbers for.
@@ -58,11 +87,26 @@ addPane({
     },
     label(row) {
         const node = make('span'), mark = make('i', undefined, 'tint');
+        if (row.f !== undefined) {
+            const { pair } = colourings[data.groups[colouring] ? colouring : 'module'];
+            mark.style.background = pair({ fn: [row.f] }, 0)[0];
+            // Without its middle, since names often differ at their ends.
+            node.append(mark, middle(row.name, this.letters()));
+            return node;
+        }
         const known = book.ids.get(row.name), pair = known === undefined ? tints.pairNamed(row.name, row.module ?? 'no module', row.file) : tints.pair(known);
         mark.style.background = pair[0];
         node.append(mark, row.name);
         return node;
     },
-    tell() { if (this.grid) this.scope.textContent = counted(this.grid.shown.length, 'function'); },
+    tell() {
+        if (!this.grid) return;
+        const told = counted(this.grid.shown.length, 'function');
+        const narrow = this.narrow > 0 ? `, without ${tooNarrow(this.narrow)}` : '';
+        this.scope.textContent = this.filter.classList.contains('none') ? 'no regular expression'
+            : isGraphPage() ? `${told} in ${middle(graph.label(zoomed), 60)}${narrow}` : told;
+    },
+    /// How many letters of a name there is room for, at least so many that two names can be told apart.
+    letters() { return Math.max(Math.floor((this.grid.heads.firstChild.clientWidth - 40) / letterWidth(main.context, '0')), 8); },
     whenShown() { this.grid?.draw(); },
 });

@@ -2,8 +2,8 @@
 class Grid {
     /// - `columns`: {key, title, hint, value(row), text(row), isText, width in px, bar: whether a bar tells its part of the greatest}.
     /// - `choose(row)` is called for a click or Enter, `open(row)` for a double click or Alt with Enter; `isChosen(row)` tells which stands out.
-    constructor(place, { label, columns, sort, choose: chooseRow, open = () => {}, isChosen = () => false, isFixed = false }) {
-        Object.assign(this, { columns, rows: [], shown: [], sort, isRising: false, test: null, chooseRow, open, isChosen, isFixed });
+    constructor(place, { label, columns, sort, choose: chooseRow, open = () => {}, isChosen = () => false, isFixed = false, changed = () => {} }) {
+        Object.assign(this, { columns, rows: [], shown: [], sort, isRising: false, test: null, chooseRow, open, isChosen, isFixed, changed });
         this.tall = matchMedia('(pointer: coarse)').matches ? 34 : 24;
         this.box = make('div', undefined, 'grid');
         this.table = make('table');
@@ -35,6 +35,7 @@ class Grid {
                 this.isRising = this.sort === column.key ? !this.isRising : column.isText === true;
                 this.sort = column.key;
                 this.arrange();
+                this.changed();
             };
             head.append(this.isFixed ? column.title : button);
             return head;

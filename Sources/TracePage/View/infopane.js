@@ -1,6 +1,6 @@
 // What is known of the recording as a whole.
 addPane({
-    key: 'info', title: 'Info', hint: 'How it was recorded, and what it holds', of: () => 'all',
+    key: 'info', title: 'Info', hint: 'How it was recorded, and what it holds', of: () => 'all', isFor: () => !isGraphPage() && !isArticlePage(),
     make(place) { 
         this.list = make('dl', undefined, 'facts');
         this.list.tabIndex = 0; // so that it can be scrolled by keys

@@ -42,7 +42,7 @@ async function loadOverview() {
             sums[2][x] += blocked;
         }
     }
-    overview.sums = sums;
+    Object.assign(overview, { sums, from: picture.from, to: picture.to });
     drawOverview();
     if ([...picture.tracks.values()].some(part => part.isCoarse)) {
         overview.width = 0;
@@ -73,13 +73,13 @@ function drawOverview() {
         const [ran, wanted, waited] = overview.sums, columns = ran.length;
         let most = 1;
         for (let x = 0; x < columns; x++) most = Math.max(most, ran[x] + wanted[x] + waited[x]);
-        const step = width / columns;
+        const place = column => Math.round(overviewX(overview.from + column * (overview.to - overview.from) / columns));
         for (let x = 0; x < columns; x++) {
             let y = axis + room + 1;
             for (const [part, colour] of [[ran, ink.running], [wanted, ink.runnable], [waited, ink.blocked]]) {
                 const high = part[x] / most * room;
                 brush.fillStyle = colour;
-                brush.fillRect(Math.round(x * step), y -= high, Math.round((x + 1) * step) - Math.round(x * step), high);
+                brush.fillRect(place(x), y -= high, place(x + 1) - place(x), high);
             }
         }
     }

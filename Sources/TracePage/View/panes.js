@@ -15,7 +15,7 @@ const commonOptions = () => [...stretchOptions(), ...selection.filters];
 /// Asks a command, and says in the pane how that goes. Null where another question has taken its place, or there is no answer.
 async function ask(pane, command, options) {
     const key = [command, ...options].join('\n'), known = panes.answers.get(key);
-    if (known && !session.isRecording) { settlePane(pane, null); return known; }
+    if (known && !session.isRecording && !source.isFrozen) { settlePane(pane, null); return known; }
     pane.stop?.abort();
     const stop = pane.stop = new AbortController();
     pane.place.classList.add('asking');
@@ -90,8 +90,16 @@ function tellScope() {
         const [option, value] = selection.filters.slice(i, i + 2);
         chip(`${option} ${value}`, 'Take this filter back', () => choose({ filters: selection.filters.toSpliced(i, 2) }, true));
     }
+    if (isFinest()) {
+        chip(`sums below ${duration(source.tiles.finest)}`, 'This page was saved without single calls that are shorter: zoom out', () => glideTo(
+            ...aroundMoment((selection.from + selection.to) / 2, source.tiles.finest * timeline.width)));
+    }
     element('chips').replaceChildren(...chips);
 }
+
+/// Whether one looks at what is finer than what a saved page has.
+const isFinest = () => source.tiles?.finest > nsPerPx();
+const aroundMoment = (moment, span) => [moment - span / 2, moment + span / 2];
 
 function showPane(key, isStep = false) {
     const pane = paneOf(key) ?? panes.all[0];
@@ -115,6 +123,11 @@ function showPane(key, isStep = false) {
 
 /// Where there is room for two panes, the flame graph stays beside another one.
 function panesBeside(pane) {
+    if (isGraphPage()) {
+        panes.isWide = pane.key !== 'flame';
+        element('panes').classList.toggle('wide', panes.isWide);
+        return panes.isWide ? panes.all : [pane];
+    }
     panes.isWide = element('dock').offsetWidth >= 1600;
     element('panes').classList.toggle('wide', panes.isWide);
     if (!panes.isWide || panes.all.length < 2) return [pane];
@@ -189,7 +202,7 @@ function listenToSplitter() {
     });
     element('dock-side').onclick = toggleSide;
     new ResizeObserver(() => {
-        if (panes.shown && panes.isWide !== element('dock').offsetWidth >= 1600) showPane(panes.shown.key);
+        if (panes.shown && !isGraphPage() && panes.isWide !== element('dock').offsetWidth >= 1600) showPane(panes.shown.key);
     }).observe(element('dock'));
 }
 

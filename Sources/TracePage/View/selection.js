@@ -7,6 +7,7 @@ const selection = {
     filters: [], // as on the command line, a word each
     marks: [], // ns
     pane: null, by: null, search: '', // the pane in front, what colours tell, what is searched for
+    graph: null, // the place in the graph, where that is all there is
     widths: '', // what frames of the flame graph are as wide as, as options have it; empty for all time
     sort: 'activity', order: [], folds: {}, hidden: [], pinned: [], // of lanes; folds: 0 for folded, or a number of rows, by track
 };
@@ -42,12 +43,13 @@ function addressOf(each) {
     }
     note('follow', growth.isFollowed ? 1 : null);
     note('range', each.range?.map(Math.round).join('-'));
-    note('function', each.name);
+    if (!isGraphPage()) note('function', each.name);
     note('call', each.call && [each.call.track, each.call.row, Math.round(each.call.begin), Math.round(each.call.end)].join('-'));
     for (const word of each.filters) note('o', word);
     for (const key of lists) note(key, each[key].map(Math.round).join('-'));
     note('folds', Object.entries(each.folds).map(pair => pair.join('.')).join('-'));
-    note('pane', each.pane);
+    note('pane', isGraphPage() && each.pane === usualPane() ? null : each.pane);
+    for (const [key, value] of Object.entries(each.graph ?? {})) note(key, value);
     note('by', each.by);
     note('widths', each.widths);
     note('search', each.search);
@@ -76,6 +78,7 @@ function selectionAt(hash) {
         sort: ['name', 'time', 'order'].includes(parts.get('sort')) ? parts.get('sort') : 'activity',
     };
     for (const key of lists) chosen[key] = numbers(parts.get(key));
+    if (isGraphPage()) chosen.graph = graphStateAt(parts);
     return chosen;
 }
 

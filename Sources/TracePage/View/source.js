@@ -31,31 +31,6 @@ const live = {
     ask(command, options, pane, signal) { return this.json(`ask/${command}`, { o: options, pane }, signal); },
 };
 
-/// Answers from an object {session, names, picture, answers} in the page. `picture` is one of all tracks over the whole time:
-/// {width, rows, data}, the last in base 64; `answers` has what each command answered, by its name and options.
-const frozen = content => ({
-    async session() { return content.session; },
-    async names(from) {
-        const { names, modules, files, lines } = content.names;
-        return { from, names: names.slice(from), modules: modules.slice(from), files: files.slice(from), lines: lines.slice(from) };
-    },
-    async events() { return content.events ?? { tracks: [] }; },
-    async filter() { throw new Refusal('a saved page matches no patterns'); },
-    async call() { throw new Refusal('a saved page does not tell of single calls'); },
-    async picture() {
-        if (!content.picture) throw new Refusal('this page was saved without calls');
-        const { data, width, rows } = content.picture;
-        const picture = readPicture(Uint8Array.from(atob(data), each => each.charCodeAt(0)).buffer, width, rows);
-        for (const part of picture.tracks.values()) part.isAll = true; // there is no finer one
-        return picture;
-    },
-    async ask(command, options) {
-        const answer = content.answers[[command, ...options].join(' ')];
-        if (!answer) throw new Refusal('a saved page answers for the whole time and without filters; fathom view answers for any');
-        return answer;
-    },
-});
-
 const source = element('frozen') ? frozen(JSON.parse(element('frozen').textContent)) : live;
 
 /// Typed arrays on a picture's bytes, see PictureBytes.swift.

@@ -1,5 +1,6 @@
 // The beginning of the viewer, and what follows the selection.
 function chooseTints() {
+    if (isGraphPage()) { if (graph) setColouring(selection.by); return; }
     if (!tints.by && book.names.length) tints.choose();
     if (selection.by && Object.hasOwn(tints.of, selection.by)) tints.by = selection.by;
     element('colour').value = tints.by;
@@ -7,6 +8,7 @@ function chooseTints() {
 }
 
 function summaryOfSession() {
+    if (isGraphPage() || isArticlePage()) return '';
     const { tracks, processes } = session, calls = tracks.reduce((sum, each) => sum + each.calls, 0);
     const tasks = tracks.filter(each => each.kind === 'task').length;
     const parts = [duration(session.end - session.begin)];
@@ -14,6 +16,8 @@ function summaryOfSession() {
     if (tracks.length - tasks > 0) parts.push(counted(tracks.length - tasks, 'thread'));
     if (tasks) parts.push(counted(tasks, 'task'));
     parts.push(counted(calls, session.content === 'samples' ? 'sample' : 'call'));
+    if (source.tiles?.finest) parts.push(`saved with sums below ${duration(source.tiles.finest)}`);
+    if (source.tiles?.rows) parts.push(`saved with ${number(source.tiles.rows)} rows`);
     return parts.join(' · ');
 }
 
@@ -24,6 +28,7 @@ function followSelection(changed) {
     if (has('search')) { element('search').value = selection.search; if (graph) search(); redraw(true); }
     if (has('filters')) refreshSieve();
     if (has('call', 'name')) followCall();
+    if (has('graph') && isRestoring && graph) restoreGraph();
     if (has('pane') && selection.pane && panes.shown?.key !== selection.pane) showPane(selection.pane);
     redraw(has('by', 'search'));
     if (has('from', 'to', 'range', 'marks') && theStage()) drawOverview();
@@ -68,15 +73,18 @@ async function beginViewing() {
     } catch (problem) {
         return tellTrouble(problem);
     }
-    document.title = `${session.session} · fathom`;
+    if (!isArticlePage() && !isGraphPage()) document.title = `${session.session} · fathom`;
     element('title').textContent = session.session;
     element('title').title = session.command.join(' ');
     element('sum').textContent = summaryOfSession();
     Object.assign(selection, selectionAt(location.hash));
     makeLanes();
     document.documentElement.classList.toggle('without-calls', !theStage());
-    element('empty').hidden = session.tracks.length > 0;
-    for (const [key, text] of Object.entries(tints.of)) {
+    element('empty').hidden = session.tracks.length > 0 || isArticlePage();
+    document.documentElement.classList.remove('is-static');
+    document.documentElement.classList.toggle('of-graph', isGraphPage());
+    document.documentElement.classList.toggle('of-article', isArticlePage());
+    for (const [key, text] of Object.entries(isGraphPage() ? {} : tints.of)) {
         const choice = make('option', text);
         choice.value = key;
         element('colour').append(choice);
@@ -99,7 +107,7 @@ async function beginViewing() {
         loadEvents();
         drawOverview();
     }
-    showPane(selection.pane ?? panes.all[0].key);
+    showPane(selection.pane ?? (isGraphPage() ? usualPane() : panes.all[0].key));
     tellScope();
     if (selection.call || selection.name) tellCall();
     stage.focus({ preventScroll: true });

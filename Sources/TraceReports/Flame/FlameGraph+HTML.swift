@@ -6,6 +6,36 @@ extension FlameGraph {
     /// Writes a page that needs nothing but itself: styles, script and data are inside. Its content security policy
     /// (https://www.w3.org/TR/CSP3) lets it load nothing, and run no script but its own.
     public func writeHTML(to writer: ByteWriter) {
+        guard timeline == nil else { return writeChart(to: writer) }
+        let session = ByteWriter.bytes { bytes in
+            let json = JSONWriter(bytes)
+            json.object {
+                json.field("version", 1)
+                json.field("session", options.title)
+                json.field("command", [String]())
+                json.field("content", "graph")
+                json.field("begin", 0)
+                json.field("end", max(total, 1))
+                for name: StaticString in ["isRecording", "splits", "waits", "memory", "faults"] {
+                    json.field(name, false)
+                }
+                for name: StaticString in ["processes", "tracks"] { json.field(name, [String]()) }
+            }
+        }
+        var content = FrozenContent(session: session)
+        let answer = ByteWriter.bytes { bytes in
+            let json = JSONWriter(bytes, isEmbedded: true)
+            json.object {
+                json.field("said", [String]())
+                json.name("answer")
+                writeData(to: json)
+            }
+        }
+        content.add(["flame"], embedded: answer)
+        ViewPage.write(title: options.title, to: writer, content: content)
+    }
+
+    private func writeChart(to writer: ByteWriter) {
         writer.write("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" as StaticString)
         let policy = "default-src 'none'; script-src '\(FlamePage.scriptSum)'; style-src '\(FlamePage.styleSum)'"
         writer.write("<meta http-equiv=\"Content-Security-Policy\" content=\"\(policy); base-uri 'none'\">\n")

@@ -1,20 +1,20 @@
 internal import TraceHistory
+internal import TracePage
 internal import TraceStatistics
 internal import TraceText
 
 extension TrendReport {
     /// The picture, wide or as narrow as a phone's screen: letters are as large in either.
-    private static let pageStyle = """
-        :root{color-scheme:light dark;--ink:#1c2330;--back:#fff;--line:#d5dae2;--soft:#5c6675}
-        @media (prefers-color-scheme:dark){:root{--ink:#e6e9ef;--back:#14181f;--line:#333b48;--soft:#9aa5b5}}
-        body{font:15px/1.45 system-ui,sans-serif;margin:0 auto;max-width:64rem;padding:1.5rem;color:var(--ink);background:var(--back)}
-        h1{font-size:1.35rem;margin:0 0 .25rem;overflow-wrap:anywhere}p{margin:.25rem 0 1rem;overflow-wrap:anywhere}
-        svg{display:block;width:100%;height:auto}.narrow{display:none}ul{padding-left:1.2rem}li{overflow-wrap:anywhere}
-        .scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
-        td,th{padding:.2rem .75rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}th{color:var(--soft);font-weight:500}
-        td:first-child,th:first-child{text-align:left;padding-left:0;white-space:normal;overflow-wrap:anywhere;min-width:4rem;max-width:16rem}
-        td.u{color:#c53030}td.d{color:#276749}@media (prefers-color-scheme:dark){td.u{color:#fc8181}td.d{color:#68d391}}
-        @media (max-width:40rem){body{padding:1rem}.wide{display:none}.narrow{display:block}td,th{padding:.2rem 0 .2rem .45rem;font-size:13px}.spare{display:none}}
+    private static let articleStyle = """
+        #article .narrow{display:none}#article ul{padding-left:1.2rem}#article li{overflow-wrap:anywhere}
+        #article .scroll{overflow-x:auto}#article table{width:auto}
+        #article :is(td,th){padding:.2rem .75rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
+        #article th{color:var(--dim);font-weight:500}
+        #article :is(td,th):first-child{text-align:left;padding-left:0;white-space:normal;overflow-wrap:anywhere;min-width:4rem;max-width:16rem}
+        #article td.u{color:#c53030}#article td.d{color:#276749}
+        @media (prefers-color-scheme:dark){#article td.u{color:#fc8181}#article td.d{color:#68d391}}
+        @media (max-width:40rem){#article .wide{display:none}#article .narrow{display:block}
+        #article :is(td,th){padding:.2rem 0 .2rem .45rem;font-size:13px}#article .spare{display:none}}
 
         """
 
@@ -22,12 +22,15 @@ extension TrendReport {
         TrendPicture(report: self, width: 960, height: 380, hasTitle: true).write(to: writer)
     }
 
-    /// A page with the picture, what changed, and a table of the groups. It loads nothing.
+    /// A page with the picture, what changed, and a table of the groups. It loads nothing, and can be read without a script.
     func writeHTML(to writer: ByteWriter) {
-        writer.write("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">" as StaticString)
-        writer.write("<meta name=\"viewport\" content=\"width=device-width\"><title>" as StaticString)
-        writer.write(markup: title)
-        writer.write("</title>\n<style>\(TrendReport.pageStyle)\(TrendPicture.style)</style></head><body>\n<h1>")
+        let style = Array((TrendReport.articleStyle + TrendPicture.style).utf8)
+        let article = ViewArticle("Trend", style: style) { writeArticle(to: $0) }
+        ViewPage.write(title: title, to: writer, content: ViewArticle.content(title: title), article: article)
+    }
+
+    private func writeArticle(to writer: ByteWriter) {
+        writer.write("<h1>" as StaticString)
         writer.write(markup: title)
         writer.write("</h1>\n<p>" as StaticString)
         writer.write(markup: HistoryText.subject(trend.selection) + dates)
@@ -52,7 +55,6 @@ extension TrendReport {
         if trend.missing > 0 { writer.write("<li>\(trend.missing) more runs do not have it</li>\n") }
         writer.write("</ul>\n" as StaticString)
         if !trend.groups.isEmpty { writeGroups(to: writer) }
-        writer.write("</body></html>\n" as StaticString)
     }
 
     /// When the first and the last run were.

@@ -1,21 +1,22 @@
 internal import TraceAnalysis
 internal import TraceFile
 internal import TraceFindings
-internal import TracePage
+public import TracePage
 internal import TraceText
 
 extension StartupReport {
-    /// Writes a page that needs nothing but itself. Its content security policy lets it load nothing, and it has no script.
+    /// Writes a page that needs nothing but itself. It can be read without a script.
     func writeHTML(to writer: ByteWriter) {
+        let title = "start of \(options.title)"
+        ViewPage.write(title: title, to: writer, content: ViewArticle.content(title: title), article: article)
+    }
+
+    /// The report as the first pane of a page.
+    public var article: ViewArticle { ViewArticle("Start", style: StartupPage.style) { writeArticle(to: $0) } }
+
+    private func writeArticle(to writer: ByteWriter) {
         let startup = shown.startup
-        writer.write("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" as StaticString)
-        let policy = "default-src 'none'; style-src '\(StartupPage.styleSum)'; base-uri 'none'"
-        writer.write("<meta http-equiv=\"Content-Security-Policy\" content=\"\(policy)\">\n")
-        writer.write("<meta name=\"viewport\" content=\"width=device-width\">\n<title>" as StaticString)
-        writer.write(markup: "start of \(options.title)")
-        writer.write("</title>\n<style>" as StaticString)
-        writer.write(StartupPage.style)
-        writer.write("</style>\n</head>\n<body>\n<h1>Start of " as StaticString)
+        writer.write("<h1>Start of " as StaticString)
         writer.write(markup: options.title)
         writer.write("</h1>\n" as StaticString)
         paragraph(summary(startup), nil, to: writer)
@@ -40,7 +41,6 @@ extension StartupReport {
         }
         for gap in startup.gaps { paragraph(gap, "soft", to: writer) }
         if let cold { paragraph(cold, "soft", to: writer) }
-        writer.write("</body>\n</html>\n" as StaticString)
     }
 
     private func summary(_ startup: Startup) -> String {

@@ -32,6 +32,16 @@ struct AskRequest: Equatable, Sendable {
         try take(parameters.texts("o"), .filter)
     }
 
+    /// A question whose words are known to be good.
+    init(_ command: String, _ words: [String]) throws(BadRequest) {
+        guard let known = AskCommand.all.first(where: { $0.name == command }) else {
+            throw BadRequest("There is no command \(command) here.")
+        }
+        (self.command, answersByLine, pane) = (command, known.answersByLine, nil)
+        try take(words, known)
+        options += known.format
+    }
+
     private mutating func take(_ given: [String], _ command: AskCommand) throws(BadRequest) {
         var left = given[...]
         while let word = left.popFirst() {

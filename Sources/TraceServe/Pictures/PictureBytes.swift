@@ -45,17 +45,26 @@ struct PictureBytes {
     }
 
     private mutating func addWaits(of thread: TracedThread, _ from: UInt64, _ to: UInt64, _ width: Int) {
-        var blocked = [UInt8](repeating: 0, count: width), wanting = blocked
-        if let offCPU = thread.offCPU() {
-            func moment(_ pixel: Int) -> UInt64 { from + UInt64(Double(to - from) * Double(pixel) / Double(width)) }
-            for pixel in 0..<width {
-                let (begin, end) = (moment(pixel), moment(pixel + 1))
-                let times = offCPU.times(from: begin, to: end), length = max(end - begin, 1)
-                blocked[pixel] = UInt8(min(times.blocked * 255 / length, 255))
-                wanting[pixel] = UInt8(min(times.runnable * 255 / length, 255))
-            }
-        }
+        let nothing = [UInt8](repeating: 0, count: width)
+        let (blocked, wanting) = PictureBytes.waits(of: thread, from, to, width) ?? (nothing, nothing)
         add(blocked)
         add(wanting)
+    }
+
+    /// Of each of `width` parts of a stretch, for how much of it a thread was blocked, and wanted a CPU, 255 for all; nil where that is
+    /// not known.
+    static func waits(
+        of thread: TracedThread, _ from: UInt64, _ to: UInt64, _ width: Int
+    ) -> (blocked: [UInt8], wanting: [UInt8])? {
+        guard let offCPU = thread.offCPU() else { return nil }
+        var blocked = [UInt8](repeating: 0, count: width), wanting = blocked
+        func moment(_ pixel: Int) -> UInt64 { from + UInt64(Double(to - from) * Double(pixel) / Double(width)) }
+        for pixel in 0..<width {
+            let (begin, end) = (moment(pixel), moment(pixel + 1))
+            let times = offCPU.times(from: begin, to: end), length = max(end - begin, 1)
+            blocked[pixel] = UInt8(min(times.blocked * 255 / length, 255))
+            wanting[pixel] = UInt8(min(times.runnable * 255 / length, 255))
+        }
+        return (blocked, wanting)
     }
 }

@@ -102,7 +102,8 @@ import Testing
                 "wait zoomed > 1 && main.shown.span === total[zoomed]",
                 "key Backspace", "zoomed", "key i", "main.isTurned", "key ArrowDown", "selected", "key Escape",
                 "zoomed",
-                "key ?", "help.open", "key Escape", "wait !help.open", "element('marks').childElementCount > 1",
+                "key ?", "element('help').open", "key Escape", "wait !element('help').open",
+                "(element('marks')?.childElementCount ?? 0) > 1",
             ])
         let isChart = arguments.count > 1
         #expect(found == [#"["value", 1]"#, "1", "1", "true", "0", "0", "true", "\(isChart)"])

@@ -16,9 +16,10 @@ import Testing
         #expect(try String(decoding: readFile(directory.file("session.flame.json")), as: UTF8.self) == data.stdout)
         // It is what the page holds.
         let page = try flame("--format", "html", "-o", "-").stdout
-        let script = try #require(page.split(separator: "id=\"data\">\n").last?.split(separator: "\n</script>").first)
+        let script = try #require(page.split(separator: "id=\"frozen\">\n").last?.split(separator: "\n</script>").first)
         let (inside, alone) = try (
-            run("jq", ["-S", "."], input: String(script)), run("jq", ["-S", "."], input: data.stdout)
+            run("jq", ["-S", ".answers.flame.answer"], input: String(script)),
+            run("jq", ["-S", "."], input: data.stdout)
         )
         #expect(inside.status == 0 && inside.stdout == alone.stdout)
         #expect(try flame("--format", "svg", "-o", "-").stdout.contains("<svg"))

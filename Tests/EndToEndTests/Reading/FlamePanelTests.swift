@@ -25,9 +25,10 @@ import Testing
         }
     }
 
+    private static let tableIsThere = "wait paneOf('functions').grid?.shown.length > 0"
     private static let lines = """
-        [...element('functions').querySelectorAll('[data-f]')].map(line => \
-        [...line.children].filter(cell => !cell.matches('.place, .share')).map(cell => cell.textContent.replaceAll(',', '')).join(' '))
+        [...paneOf('functions').grid.body.querySelectorAll('[data-at]')].map(line => \
+        [...line.children].filter(cell => !cell.matches('.place, .share, .ownshare')).map(cell => cell.textContent.replaceAll(',', '')).join(' '))
         """
 
     /// Strings of a JSON list.
@@ -36,16 +37,18 @@ import Testing
     }
 
     @Test func theTableIsTheReport() throws {
-        let heads = "element('heads').querySelectorAll('button')"
+        let heads = "paneOf('functions').grid.heads.querySelectorAll('button')"
         let found = try Browser.run(
             page,
             [
-                "key t", "wait functions.length > 0", Self.lines, "click \(heads)[1]", Self.lines, "click \(heads)[1]",
-                "[...element('heads').children].map(each => each.getAttribute('aria-sort'))", Self.lines,
-                "click \(heads)[0]", Self.lines, "click element('filter')", "type /^VAL/i",
-                "wait functions.length === 1", Self.lines, "element('scope').textContent", "key Escape",
-                "wait functions.length > 1", "click element('functions').querySelector('[data-f]')",
-                "fn[selected] === functions[0]", "element('table').getAttribute('aria-rowcount') > 1",
+                "key t", Self.tableIsThere, Self.lines, "click \(heads)[2]", Self.lines, "click \(heads)[2]",
+                "[...paneOf('functions').grid.heads.children].map(each => each.getAttribute('aria-sort'))", Self.lines,
+                "click \(heads)[0]", Self.lines, "click paneOf('functions').filter", "type /^VAL/i",
+                "wait paneOf('functions').grid.shown.length === 1", Self.lines, "paneOf('functions').scope.textContent",
+                "key Escape", "wait paneOf('functions').grid.shown.length > 1",
+                "click paneOf('functions').grid.body.querySelector('[data-at]')",
+                "fn[selected] === paneOf('functions').grid.shown[0].f",
+                "paneOf('functions').grid.table.getAttribute('aria-rowcount') > 1",
             ])
         let rows = try reported()
         func own(_ row: String) -> String { row.split(separator: " ").suffix(2).joined(separator: " ") }
@@ -69,9 +72,11 @@ import Testing
             page,
             [
                 "do names[0] = 'Box<int>::get', names[1] = 'Box<long>::get', data.labels[0] = data.labels[1] = 'Box<…>::get'",
-                "key t", "wait functions.length > 0", "functions.includes(0) && functions.includes(1)",
-                "[0, 1].map(f => document.querySelector(`[data-f=\"${f}\"] th`).textContent)",
-                "[0, 1].map(f => document.querySelector(`[data-f=\"${f}\"] th`).title.split(String.fromCharCode(10))[0])",
+                "key t", Self.tableIsThere,
+                "do window.cells = [0, 1].map(f => paneOf('functions').grid.shown.findIndex(row => row.f === f))"
+                    + ".map(at => document.querySelector(`[data-at=\"${at}\"] th`))",
+                "cells.every(cell => cell)", "cells.map(cell => cell.textContent)",
+                "cells.map(cell => cell.title.split(String.fromCharCode(10))[0])",
             ])
         let whole = #"["Box<int>::get", "Box<long>::get"]"#
         #expect(found == ["true", whole, whole])
@@ -99,10 +104,11 @@ import Testing
         let found = try Browser.run(
             page,
             [
-                "still", "key t", "wait functions.length > 0", "do selectFunction(names.indexOf('value'))",
+                "still", "key t", Self.tableIsThere, "do selectFunction(names.indexOf('value'))",
                 "click canvas", "key Home", "do zoom(Array.from(fn).findIndex(f => names[f] === 'value'))",
-                "wait element('scope').textContent.endsWith('in value')", "functions.some(f => names[f] === 'main')",
-                "found.total[names.indexOf('value')] === total[zoomed]",
+                "wait paneOf('functions').scope.textContent.endsWith('in value')",
+                "paneOf('functions').rows.some(row => row.name === 'main')",
+                "paneOf('functions').rows.find(row => row.name === 'value').total === total[zoomed]",
             ])
         #expect(found == ["false", "true"])
     }
@@ -127,42 +133,46 @@ import Testing
                 "wait names[focus] === 'main'", "name(selected)",
                 // Every call's self time is in the graph of the outermost function.
                 "Math.abs(Array.from(calleesView.graph.self).reduce((a, b) => a + b) - total[1]) <= count",
-                "key s", "panel",
+                "key s", "element('sandwich').hidden",
             ])
         #expect(found[0] == "\"\(words.dropFirst().joined(separator: " "))\"")
-        #expect(Array(found[1...]) == ["true", "true", "false", "true", "true", #""main""#, "true", "null"])
+        #expect(Array(found[1...]) == ["true", "true", "false", "true", "true", #""main""#, "true", "true"])
     }
 
     @Test func theAddressLeadsBack() throws {
         let state = """
-            [name(zoomed), name(selected), element('search').value, panel, sortKey, colouring, main.isTurned, \
-            element('filter').value]
+            [name(zoomed), name(selected), element('search').value, panes.shown.key, paneOf('functions').grid?.sort, \
+            colouring, main.isTurned, paneOf('functions').filter?.value]
             """
         let found = try Browser.run(
             page,
             [
                 "still", "click \(Browser.place("graph.callee(1)"))", "wait zoomed > 1", "key ArrowDown",
-                "wait location.hash.includes('select')", "key t", "wait panel === 'table'",
-                "click element('heads').querySelectorAll('button')[2]", "click element('filter')", "type a",
+                "wait location.hash.includes('select')", "key t", Self.tableIsThere,
+                "click paneOf('functions').grid.heads.querySelectorAll('button')[3]",
+                "click paneOf('functions').filter", "type a", "key Escape",
+                "wait paneOf('functions').filter.value === ''",
+                "click paneOf('functions').filter", "type e",
                 "do element('colour').value = 'file', element('colour').dispatchEvent(new Event('change'))",
-                "key Escape",
-                "click element('filter')", "type e", "click element('search')", "type value",
+                "click element('search')", "type value",
                 "wait location.hash.includes('search=value') && location.hash.includes('filter=e')",
                 "click element('turn')", "wait location.hash.includes('turned')", state, "location.hash",
-                "back", "wait zoomed === 0", "main.shown.span === total[0]", "do history.forward()", "wait zoomed > 1",
-                state,
+                "back", "wait colouring !== 'file'", "back", "wait zoomed === 0", "main.shown.span === total[0]",
+                "do history.forward()", "wait zoomed > 1", "do history.forward()", "wait colouring === 'file'",
+                "wait element('search').value === 'value'", state,
             ])
         #expect(
-            found[0].hasPrefix(#"["value", "#) && found[0].hasSuffix(#""value", "table", "total", "file", true, "e"]"#))
+            found[0].hasPrefix(#"["value", "#)
+                && found[0].hasSuffix(#""value", "functions", "total", "file", true, "e"]"#))
         #expect(found.last == found[0] && found.contains("true"))
         let hash = found[1].dropFirst().dropLast()
         let shared = try Browser.run("\(page)\(hash)", [state])
         #expect(shared == [found[0]])
         // No address is a mistake.
         let wrong = try Browser.run(
-            "\(page)#zoom=99999999&select=-1&search=%2F(%2F&panel=x&sort=y&colour=toString&span=0&range=9-1",
-            ["zoomed", "selected", "panel", "colouring"])
-        #expect(wrong == ["0", "0", "null", #""self""#])
+            "\(page)#zoom=99999999&select=-1&search=%2F(%2F&pane=x&order=y&by=toString&span=0&range=9-1",
+            ["zoomed", "selected", "panes.shown.key", "colouring"])
+        #expect(wrong == ["0", "0", #""flame""#, #""self""#])
     }
 
     /// The table is open where there is room for it, unless somebody closed it, with where functions are and their shares.
@@ -171,22 +181,24 @@ import Testing
         try writeFile(Array("<!doctype html><script>const main = { width: 1 }</script>".utf8), to: blank)
         func opened(_ size: String, _ steps: [String]) throws -> [String] {
             try Browser.run(
-                blank, ["still", "size \(size)", "load \(page)", "wait main.width > 1 && main.byName !== 0"] + steps)
+                blank, ["still", "size \(size)", "load \(page)", "wait main.width > 1 && main.graph"] + steps)
         }
         let seen = """
-            ['.calls', '.place', '.share', '.self'].map(each => \
-            element('functions').querySelector(`[data-f] ${each}`).checkVisibility())
+            ['.calls', '.place', '.share', '.ownshare'].map(each => \
+            paneOf('functions').grid.body.querySelector(`[data-at] ${each}`).checkVisibility())
             """
         let wide = try opened(
             "2560x1440",
             [
-                "panel", seen, "element('functions').querySelector('.place').textContent.startsWith('json.c:')",
-                "location.hash", "key t", "wait location.hash.includes('panel=none')", "panel",
+                Self.tableIsThere, "panes.shown.key", seen,
+                "paneOf('functions').grid.body.querySelector('.place').textContent.startsWith('json.c:')",
+                "location.hash", "key t", "wait location.hash.includes('pane=flame')",
+                "paneOf('functions').place.hidden",
             ])
         #expect(
-            wide == [#""table""#, "[true, true, true, true]", "true", #""""#, "null"], "\(wide)")
-        let narrow = try opened("400x800", ["panel", "key t", "wait functions.length > 0", seen])
-        #expect(narrow == ["null", "[false, false, false, true]"], "\(narrow)")
+            wide == [#""functions""#, "[true, true, true, true]", "true", #""""#, "true"], "\(wide)")
+        let narrow = try opened("400x800", ["panes.shown.key", "key t", Self.tableIsThere, seen])
+        #expect(narrow == [#""flame""#, "[false, false, false, true]"], "\(narrow)")
     }
 
     /// A name that has no room loses its middle, since names often differ at their ends.
@@ -194,9 +206,9 @@ import Testing
         let found = try Browser.run(
             page,
             [
-                "do names[0] = `begin_${'x'.repeat(300)}_end`", "key t", "wait functions.includes(0)",
-                "/^begin_x+…x*_end$/.test(document.querySelector('[data-f=\"0\"] th').textContent)",
-                "(cell => cell.scrollWidth <= cell.clientWidth)(document.querySelector('[data-f=\"0\"] th'))",
+                "do names[0] = `begin_${'x'.repeat(300)}_end`", "key t", Self.tableIsThere,
+                "do (window.cell = document.querySelector(`[data-at=\"${paneOf('functions').grid.shown.findIndex(row => row.f === 0)}\"] th`))",
+                "/^begin_x+…x*_end$/.test(cell.textContent)", "cell.scrollWidth <= cell.clientWidth",
             ])
         #expect(found == ["true", "true"])
     }

@@ -111,8 +111,9 @@ import Testing
                 && ground.every((part, c) => pixels[at + c] === part)) })\
                 ([...waits.keys()].reduce((a, b) => waits[b] > waits[a] ? b : a))
                 """,
-                "element('legend').textContent.startsWith('waiting')", "key t", "wait functions.length > 0",
-                "element('heads').lastChild.textContent",
+                "element('legend').textContent.startsWith('waiting')", "key t",
+                "wait paneOf('functions').grid?.shown.length > 0",
+                "paneOf('functions').grid.heads.lastChild.textContent",
             ])
         #expect(abs(try #require(Double(found[0])) - reported) < 1, "\(found[0]) of \(reported)")
         #expect(Array(found[1...]) == ["true", "true", #""Waiting""#])

@@ -10,7 +10,7 @@ enum Browser {
     /// - Parameter isFlame: whether the page is a flame graph, which is waited for; others are there when they are loaded.
     /// - Throws: ``TestSupportError`` with the browser's words when a step fails or the page reports an error.
     static func run(_ page: String, _ steps: [String], isFlame: Bool = true) throws -> [String] {
-        let ready = isFlame ? ["wait typeof main !== 'undefined' && main.width > 0"] : []
+        let ready = isFlame ? ["wait typeof main !== 'undefined' && main.graph && main.width > 0"] : []
         let result = try TestSupport.run(tool, [page] + ready + steps)
         guard result.status == 0 else { throw BrowserFailure(page: page, errors: result.stderr) }
         return result.stdout.split(separator: "\n").map(String.init)

@@ -25,7 +25,7 @@ struct FrozenViewer {
         var marks: [(Double, String)] = []
     }
 
-    static let begin = 1_000.0, end = 101_000.0, width = 2_000
+    static let begin = 1_000.0, end = 101_000.0
     static let names = ["main", "parse", "compute", "sleep_a_while", "std::map<int, long>::find"]
 
     var lanes: [Lane]
@@ -80,12 +80,12 @@ struct FrozenViewer {
             bytes += $0
             return true
         }
-        ViewPage.write(title: "made.fathom", to: writer) { $0.write(Array(json.utf8)) }
+        ViewPage.write(title: "made.fathom", to: writer, content: frozen)
         writer.flush()
         return try directory.write(String(decoding: bytes, as: UTF8.self), to: name)
     }
 
-    private var json: String {
+    private var frozen: FrozenContent {
         let tracks = lanes.enumerated().map { index, lane in
             let calls = lane.rows.joined().reduce(0) { $0 + Int($1.calls) }
             return """
@@ -98,55 +98,46 @@ struct FrozenViewer {
             return "{\"blocked\":null,\"marks\":[\(marks)],\"counters\":[]}"
         }
         let list = FrozenViewer.names.map { "\"\($0)\"" }.joined(separator: ",")
-        let told = answers.map { "\"\($0)\":{\"said\":[],\"answer\":\($1)}" }.joined(separator: ",")
-        return """
-            {"session":{"version":1,"session":"made.fathom","command":["made"],"began":[0,0],"begin":1000,"end":101000,\
+        let session = """
+            {"version":1,"session":"made.fathom","command":["made"],"began":[0,0],"begin":1000,"end":101000,\
             "content":"\(content)","isRecording":false,"splits":true,"waits":false,"memory":false,"faults":false,\
-            "processes":[{"pid":1,"name":"made","command":"made"}],"tracks":[\(tracks.joined(separator: ","))],"summaries":1},\
-            "events":{"tracks":[\(events.joined(separator: ","))]},\
-            "names":{"names":[\(list)],"modules":["/bin/made","/bin/made","/bin/made","/lib/c","/lib/c"],\
-            "files":["/made.c","/made.c","/made.c",null,null],"lines":[9,3,5,0,0]},\
-            "picture":{"width":\(FrozenViewer.width),"rows":[0,3],"data":"\(base64(picture))"},"answers":{\(told)}}
+            "processes":[{"pid":1,"name":"made","command":"made"}],"tracks":[\(tracks.joined(separator: ","))],"summaries":1}
             """
+        let names = """
+            {"names":[\(list)],"modules":["/bin/made","/bin/made","/bin/made","/lib/c","/lib/c"],\
+            "files":["/made.c","/made.c","/made.c",null,null],"lines":[9,3,5,0,0]}
+            """
+        var frozen = FrozenContent(session: Array(session.utf8))
+        frozen.names = Array(names.utf8)
+        frozen.events = Array("{\"tracks\":[\(events.joined(separator: ","))]}".utf8)
+        frozen.timeline = timeline
+        for (key, answer) in answers { frozen.add([key], answer: Array("{\"said\":[],\"answer\":\(answer)}".utf8)) }
+        return frozen
     }
 
-    /// The picture of all lanes over the whole time, as the server sends it.
-    private var picture: [UInt8] {
-        var bytes: [UInt8] = []
-        func put<T>(_ values: [T]) {
-            values.withUnsafeBytes { bytes += $0 }
-            bytes += Array(repeating: 0, count: (8 - bytes.count % 8) % 8)
-        }
-        put([0x5054_4146, 1, UInt32(lanes.count), UInt32(FrozenViewer.names.count)])
-        put([FrozenViewer.begin, FrozenViewer.end])
+    /// All lanes over the whole time, in one tile.
+    private var timeline: FrozenTimeline {
+        let from = UInt64(FrozenViewer.begin), span = UInt64(FrozenTile.columns * 50)
+        var tile = FrozenTile(from: from, unit: 1)
         for (index, lane) in lanes.enumerated() {
-            let rows = lane.rows, all = Array(rows.joined())
-            put([UInt32(index), UInt32(all.count), UInt32(rows.count), 0])
-            put((0...rows.count).map { UInt32(rows[..<$0].joined().count) })
-            put(all.map(\.begin))
-            put(all.map { Float($0.length) })
-            put(all.map { Float($0.busy ?? $0.length) })
-            put(all.map { UInt32($0.function) })
-            put(all.map(\.calls))
-            put(
-                (0..<FrozenViewer.width).map { column -> UInt8 in
-                    lane.waits?.contains(Double(column) / Double(FrozenViewer.width)) == true ? 255 : 0
-                })
-            put([UInt8](repeating: 0, count: FrozenViewer.width))
-        }
-        return bytes
-    }
-
-    private func base64(_ bytes: [UInt8]) -> String {
-        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-        var text = ""
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let part = bytes[start..<min(start + 3, bytes.count)]
-            let group = part.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - part.count))
-            for index in 0..<4 {
-                text.append(index <= part.count ? letters[group >> (18 - 6 * index) & 63] : "=")
+            let rows = lane.rows.map { row in
+                row.map { entry in
+                    FrozenTile.Entry(
+                        begin: UInt64(entry.begin), end: UInt64(entry.begin + entry.length),
+                        busy: UInt64(entry.busy ?? entry.length), function: UInt32(entry.function), calls: entry.calls)
+                }
             }
+            let blocked = (0..<FrozenTile.columns).map { column -> UInt8 in
+                let part = Double(column * 50) / (FrozenViewer.end - FrozenViewer.begin)
+                return lane.waits?.contains(part) == true ? 255 : 0
+            }
+            tile.add(
+                track: index, rows: rows, waits: (blocked, [UInt8](repeating: 0, count: FrozenTile.columns)))
         }
-        return text
+        var level = FrozenTimeline.Level(span: span, unit: 1, step: 50)
+        level.add(tile)
+        var timeline = FrozenTimeline(origin: from)
+        timeline.levels = [level]
+        return timeline
     }
 }

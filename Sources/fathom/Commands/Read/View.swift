@@ -21,6 +21,10 @@ struct View: ParsableCommand {
                 "fathom view server.fathom --follow",
                 "Shows the last 10 seconds of what is being recorded, and moves along."
             ),
+            (
+                "fathom view prog.fathom --save prog.html",
+                "Writes a page that has all inside, to send to others."
+            ),
         ])
 
     @Argument(
@@ -41,6 +45,19 @@ struct View: ParsableCommand {
             """)
     var follow = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Write a page that needs nothing but itself, of some 8 MB at most, in place of serving one. Of a long recording, short calls are summed, and the page says so.",
+            valueName: "file"),
+        completion: .file())
+    var save: String?
+
+    func validate() throws {
+        if save != nil, port != nil || noBrowser || follow {
+            throw ValidationError("--save writes a page: --port, --no-browser and --follow are for one that is served")
+        }
+    }
+
     func run() throws {
         let session = try openSession(given ?? newestSession())
         guard
@@ -49,6 +66,7 @@ struct View: ParsableCommand {
                 return String(cString: path)
             })
         else { throw Diagnostics.fail("\(session.path): \(String(cString: strerror(errno)))", .failed) }
+        if let save { return try write(session, at: path, to: save) }
         signal(SIGPIPE, SIG_IGN)  // a page that is closed
         let end = Ending()
         Interruption.whenever([SIGINT, SIGTERM, SIGHUP]) { end.ask() }
@@ -69,6 +87,17 @@ struct View: ParsableCommand {
         try StandardOutput.finish(writer)
         if !noBrowser { BrowserWindow.open(address: viewer.addressForOneVisit + place) }
         end.wait()
+    }
+
+    private func write(_ session: Session, at path: String, to file: String) throws {
+        let output = try OutputFile(file)
+        let page = try SavedPage(session, at: path, progress: Diagnostics.progress("saving"))
+        page.write(to: output.writer)
+        try output.finish()
+        if let finest = page.finest, finest > 0 {
+            Diagnostics.say("of what is shorter than \(String(time: finest)), the page shows sums")
+        }
+        Diagnostics.warn(session.damage.entries.map(\.description), of: session)
     }
 
     /// What ends the command.

@@ -5,6 +5,7 @@ internal import TraceFile
 internal import TraceFindings
 internal import TraceQuery
 internal import TraceReports
+internal import TraceServe
 internal import TraceText
 
 /// `fathom startup [options] -- CMD ARGS...` and `fathom startup SESSION`
@@ -149,7 +150,17 @@ struct StartupCommand: ParsableCommand {
             options: options)
         let answer = Answer(
             report, warnings: starts.flatMap(\.warnings), sessions: starts.map(\.query.session))
-        try screen.show(report, as: format, of: answer, into: file)
+        if format == .html, let file, let given, session.content == .calls, let path = realpath(given, nil) {
+            // The recording is there, so its calls are beside the report.
+            defer { free(path) }
+            let page = try SavedPage(
+                session, at: String(cString: path), article: report.article, progress: Diagnostics.progress("saving"))
+            page.write(to: file.writer)
+            try file.finish()
+            try answer.say()
+        } else {
+            try screen.show(report, as: format, of: answer, into: file)
+        }
         let incomplete = starts.count { $0.startup.incompleteness != nil }
         if incomplete > 0, let reason = starts.lazy.compactMap(\.startup.incompleteness).first {
             let runs = runs > 1 ? " in \(incomplete) of \(runs) runs" : ""
