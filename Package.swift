@@ -44,7 +44,8 @@ let pages: [(folder: String, files: String)] = [
         view.html view.css loader.js tiles.js frozen.js source.js book.js selection.js fuzzy.js lanes.js shades.js sieve.js \
         paint.js pictures.js \
         timeline.js heads.js overlay.js calls.js gestures.js overview.js panes.js grid.js flamepane.js \
-        functions.js graphpage.js articlepane.js tree.js durations.js waitspane.js infopane.js commands.js prompt.js growing.js start.js
+        comparison.js functions.js graphpage.js articlepane.js tree.js durations.js durationchange.js waitspane.js sourcepane.js \
+        memorypane.js infopane.js commands.js prompt.js growing.js start.js
         """
     ),
 ]

@@ -18,10 +18,11 @@ public enum ViewPage {
         PackageResources.timeline_js, PackageResources.heads_js, PackageResources.overlay_js,
         PackageResources.calls_js, PackageResources.gestures_js, PackageResources.overview_js,
         PackageResources.panes_js, PackageResources.grid_js, PackageResources.articlepane_js,
-        PackageResources.flamepane_js,
+        PackageResources.flamepane_js, PackageResources.comparison_js,
         PackageResources.functions_js, PackageResources.graphpage_js, PackageResources.tree_js,
-        PackageResources.durations_js,
-        PackageResources.waitspane_js, PackageResources.infopane_js, PackageResources.commands_js,
+        PackageResources.durations_js, PackageResources.durationchange_js,
+        PackageResources.waitspane_js, PackageResources.sourcepane_js, PackageResources.memorypane_js,
+        PackageResources.infopane_js, PackageResources.commands_js,
         PackageResources.prompt_js, PackageResources.growing_js, PackageResources.start_js,
     ].flatMap(\.self)
 

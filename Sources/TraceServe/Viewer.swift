@@ -1,10 +1,7 @@
 internal import CMicrohttpd
 internal import Glibc
 internal import Synchronization
-internal import TraceAnalysis
-public import TraceFile
 internal import TracePage
-internal import TraceQuery
 public import TraceSystem
 internal import TraceText
 
@@ -31,27 +28,22 @@ public final class Viewer: Sendable {
     /// The same for one visit: for programs whose arguments others may read.
     public let addressForOneVisit: String
 
-    private let session: String
+    private let session: ViewedSession
+    /// What it is compared with.
+    private let before: ViewedSession?
     private let page: [UInt8]
     private let admission: Admission
     private let ticket: Mutex<String?>
-    private let pictures: (any PictureSource)?
-    private let document = Later<SessionDocument>()
-    private let events = Later<[UInt8]>()
-    private let growth = Mutex(Growth())
-    private let readingPart = Mutex(0.0)
     private let questions: AskQueue
     private let server = Mutex<HTTPServer?>(nil)
 
     /// Serves `session` until ``stop()``.
     ///
     /// - Parameters:
-    ///   - path: where it is, absolute.
-    ///   - pictures: what draws it, if there is something that does.
+    ///   - before: what it is compared with, if it is.
     ///   - port: 0 for any that is free.
     public init(
-        _ session: sending Session, at path: String, pictures: (any PictureSource)? = nil, port: UInt16 = 0,
-        limits: ServerLimits = ServerLimits()
+        _ session: ViewedSession, before: ViewedSession? = nil, port: UInt16 = 0, limits: ServerLimits = ServerLimits()
     ) throws(Problem) {
         if let reason = http_load() { throw .noLibrary(String(cString: reason)) }
         let listening: Int32, taken: UInt16
@@ -60,9 +52,9 @@ public final class Viewer: Sendable {
         } catch {
             throw .noPort(port, error)
         }
-        self.session = path
-        page = bytes { ViewPage.write(title: "\(PathText.name(path)) · Fathom", to: $0) }
-        self.pictures = pictures
+        self.session = session
+        self.before = before
+        page = bytes { ViewPage.write(title: "\(session.name) · Fathom", to: $0) }
         admission = Admission(port: taken, token: SecretText.token())
         let visit = SecretText.token()
         ticket = Mutex(visit)
@@ -72,86 +64,33 @@ public final class Viewer: Sendable {
         let server = HTTPServer(limits: limits) { [unowned self] in reply(to: $0, from: $1) }
         guard server.start(listening) else { throw .noThread }
         self.server.withLock { $0 = server }
-        let handed = Handed(session: session)
-        _ = BackgroundThread { [self] in read(handed.session) }
     }
 
     /// Ends all connections, and the processes that answer questions.
     public func stop() {
         questions.stop()
-        document.giveUp()
-        pictures?.stop()
+        session.stop()
+        before?.stop()
         server.withLock { server in
             server?.stop()
             server = nil
         }
     }
 
-    /// A session that is another thread's from now on.
-    private struct Handed: @unchecked Sendable { let session: Session }
-
-    /// Finds out what the page asks for once, in a thread of its own, which alone uses the session.
-    private func read(_ session: Session, after before: [PictureQuery.ThreadName] = []) {
-        let begun = ContinuousClock.now
-        var options = QueryOptions()
-        options.lines = false
-        let listener = QueryListener(progress: { [self] part in readingPart.withLock { $0 = part } })
-        let query = SessionQuery(session, options, listener: listener)
-        // Nothing is missing of everything.
-        let threads = (try? PictureQuery.threads(of: query, after: before)) ?? []
-        document.set(SessionDocument(of: session, tracks: threads))
-        events.set(EventsDocument.bytes(of: query, tracks: threads))
-        let tracks = threads.map(PictureQuery.ThreadName.init)
-        growth.withLock { growth in
-            growth.tracks = tracks
-            growth.isReading = false
-            growth.next = .now.advanced(by: max(.seconds(1), begun.duration(to: .now) * 4))
-        }
-    }
-
-    /// How a recording that goes on is followed.
-    private struct Growth: Sendable {
-        /// The tracks that the page knows of.
-        var tracks: [PictureQuery.ThreadName] = []
-        var isReading = true
-        /// When it is worth while to look again, so that most of the time is left to others.
-        var next = ContinuousClock.now
-    }
-
-    /// Has a recording that goes on be read again, where that is due.
-    private func grow() {
-        guard document.present?.isRecording == true else { return }
-        let before = growth.withLock { growth -> [PictureQuery.ThreadName]? in
-            if growth.isReading || growth.next > .now { return nil }
-            growth.isReading = true
-            return growth.tracks
-        }
-        guard let before else { return }
-        _ = BackgroundThread { [self] in
-            // Each is used by one thread alone. Without a session, what is there stays.
-            if let drawn = try? Session(path: session), pictures?.grow(to: drawn) ?? true,
-                let told = try? Session(path: session)
-            {
-                read(told, after: before)
-            } else {
-                growth.withLock { growth in
-                    growth.isReading = false
-                    growth.next = .now.advanced(by: .seconds(1))
-                }
-            }
-        }
-    }
-
     private func reply(to request: Request, from client: Int32) -> Reply {
         if let refusal = admission.refusal(of: request) { return refusal }
         guard let target = admission.target(of: request) else { return visit(request, from: client) ?? .empty(404) }
+        var (viewed, rest) = (session, target)
+        if let before, let behind = Admission.rest(of: String(target), behind: "before/"), !behind.isEmpty {
+            (viewed, rest) = (before, behind)
+        }
         do throws(BadRequest) {
-            let count: () throws(BadRequest) -> Int = { [document] () throws(BadRequest) in
-                guard let document = document.wait() else { throw BadRequest("The viewer is ending.") }
+            let count: () throws(BadRequest) -> Int = { () throws(BadRequest) in
+                guard let document = viewed.document.wait() else { throw BadRequest("The viewer is ending.") }
                 return document.tracks
             }
-            guard let route = try Route(target, tracks: count) else { return .empty(404) }
-            return reply(to: route, from: client)
+            guard let route = try Route(rest, tracks: count) else { return .empty(404) }
+            return reply(to: route, of: viewed, from: client)
         } catch {
             return .error(400, error.reason)
         }
@@ -171,36 +110,25 @@ public final class Viewer: Sendable {
         }
     }
 
-    private func reply(to route: Route, from client: Int32) -> Reply {
+    private func reply(to route: Route, of viewed: ViewedSession, from client: Int32) -> Reply {
         switch route {
         case .page:
             return Reply(
                 status: 200, type: "text/html; charset=utf-8", bytes: page, policy: ViewPage.policy)
-        case .session:
-            guard let document = document.wait() else { return .error(503, "The viewer is ending.") }
-            grow()
-            return .json(document.whole(summaries: pictures?.summaries ?? 0))
-        case .events:
-            if let events = events.present { return .json(events) }
-            let part = readingPart.withLock { $0 }
-            return Reply(status: 202, bytes: jsonBytes { json in json.object { json.field("progress", part) } })
-        case .names(let first): return drawn { .json(try $0.names(from: first)) }
-        case .picture(let request):
-            return drawn { Reply(status: 200, type: "application/octet-stream", bytes: try $0.picture(request)) }
-        case .call(let request):
-            return drawn { try $0.call(request).map(Reply.json) ?? .error(404, "No call is open there.") }
-        case .filter(let request, let first):
-            return drawn { .json(try $0.filter(request.options, from: first)) }
         case .ask(let request):
+            let arguments: [String]
+            do throws(BadRequest) {
+                let asked = request.isOfBoth ? session : viewed
+                arguments = try request.arguments(for: asked.path, before: before?.path)
+            } catch {
+                return .error(400, error.reason)
+            }
             let turn = questions.enter(key: request.pane.map { "\(request.command) \($0)" })
             defer { questions.leave(turn) }
-            let process = AskProcess(program: "/proc/self/exe", arguments: request.arguments(for: session))
+            let process = AskProcess(program: "/proc/self/exe", arguments: arguments)
             return Reply(process.run(turn, for: client), to: request)
+        case .session, .events, .source, .names, .picture, .call, .filter:
+            return viewed.reply(to: route, compared: before.map { Compared(before: $0.name, after: session.name) })
         }
-    }
-
-    private func drawn(_ body: (any PictureSource) throws -> Reply) -> Reply {
-        guard let pictures else { return .error(503, "This recording has no pictures.") }
-        do { return try body(pictures) } catch { return .error(503, "\(error)") }
     }
 }

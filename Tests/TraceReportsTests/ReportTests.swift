@@ -31,6 +31,15 @@ extension GoldenTests {
             written(format, TableReport(SummedRows(pathsOf: tree), order: .number(.calls), limit: 4)), name)
     }
 
+    @Test(arguments: [
+        (TableReport.Format.text, "report-lines.txt"), (.json, "report-lines.json"), (.csv, "report-lines.csv"),
+    ])
+    func lines(_ format: TableReport.Format, _ name: String) throws {
+        let tree = Aggregation(of: session, resolver: resolver, filter: TreeFilter(), bySite: true).tree(
+            of: session.processes.flatMap(\.threads))
+        try expect(written(format, TableReport(SummedRows(.lines, tree.rows(by: .line), of: tree))), name)
+    }
+
     @Test(arguments: [(TableReport.Format.text, "report-threads.txt"), (.json, "report-threads.json")])
     func threads(_ format: TableReport.Format, _ name: String) throws {
         let threads = session.processes.flatMap(\.threads)

@@ -4,12 +4,14 @@ import Testing
 @testable import TraceServe
 
 @Suite struct AskTests {
-    private func arguments(_ command: String, _ words: String...) throws(BadRequest) -> [String]? {
+    private func arguments(
+        _ command: String, _ words: String..., before: String? = nil
+    ) throws(BadRequest) -> [String]? {
         let query = words.map { word in
             "o=" + word.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         }.joined(separator: "&")
         guard case .ask(let request) = try Route("ask/\(command)?\(query)"[...], tracks: { 0 }) else { return nil }
-        return request.arguments(for: "/s/prog.fathom")
+        return try request.arguments(for: "/s/prog.fathom", before: before)
     }
 
     /// Each option stands in a word with its value, and the session behind all of them.
@@ -30,6 +32,29 @@ import Testing
         // What looks like an option is none where a value is to be.
         #expect(try arguments("report", "-F", "-o")?.contains("--filter=-o") == true)
         #expect(try arguments("report", "--callers", "--")?.contains("--callers=--") == true)
+    }
+
+    /// The session that another one is compared with comes from the server, and not from who asks.
+    @Test func comparisons() throws {
+        #expect(
+            try arguments("diff", "--all", "-F", "--", before: "/s/old.fathom")
+                == ["diff", "--all", "--filter=--", "--format=json", "/s/old.fathom", "/s/prog.fathom"])
+        #expect(
+            try arguments("flame", "--diff", before: "/s/old.fathom")
+                == [
+                    "flame", "--format=json", "--output=-", "--diff=/s/old.fathom", "--", "/s/prog.fathom",
+                ])
+        #expect(try arguments("report", before: "/s/old.fathom")?.contains("/s/old.fathom") == false)
+        for words in [["diff"], ["flame", "--diff"]] {
+            #expect(throws: BadRequest.self) {
+                try words.count == 1 ? arguments(words[0]) : arguments(words[0], words[1])
+            }
+        }
+        for words in [
+            ["diff", "/s/other"], ["diff", "--output=x"], ["diff", "--fail-on=x"], ["flame", "--diff=/s/other"],
+        ] {
+            #expect(throws: BadRequest.self, "\(words)") { try arguments(words[0], words[1], before: "/s/old.fathom") }
+        }
     }
 
     @Test func refusals() {

@@ -12,6 +12,9 @@ import Testing
         #expect(try route("session") == .session)
         #expect(try route("events") == .events)
         #expect(try route("names?from=12") == .names(from: 12))
+        #expect(try route("source?file=%2Fa+b.c") == .source("/a b.c"))
+        #expect(throws: BadRequest.self) { try route("source") }
+        #expect(throws: BadRequest.self) { try route("source?file=a&file=b") }
         for target in [
             "x", "/", "session/", "../session", "%73ession", "Session", "ask", "ask/", "ask/record", "ask/report/", ".",
         ] {

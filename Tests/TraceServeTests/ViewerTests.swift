@@ -15,7 +15,7 @@ import TraceFile
         }
         var limits = ServerLimits()
         limits.requestSeconds = 1
-        let viewer = try Viewer(Session(path: path), at: path, limits: limits)
+        let viewer = try Viewer(ViewedSession(Session(path: path), at: path), limits: limits)
         defer { viewer.stop() }
         let port = try #require(viewer.address.split(separator: "/").dropFirst().first?.split(separator: ":").last)
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

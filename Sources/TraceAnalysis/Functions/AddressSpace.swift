@@ -63,6 +63,19 @@ public final class AddressSpace {
         return add(address, epoch)
     }
 
+    /// The function of a key.
+    ///
+    /// - Parameter sites: where calls were made, if keys tell that in place of their epochs.
+    func function(of key: FunctionKeys.Key, sites: FunctionKeys?) -> UInt32 {
+        guard let site = sites?[key.epoch].pointee else { return function(at: key.address, epoch: key.epoch) }
+        let id = function(at: key.address, epoch: site.epoch)
+        guard site.address > 0xffff,
+            let owner = owner(of: site.address &- 1, ticks: site.epoch == 0 ? 0 : unloads[Int(site.epoch) - 1]),
+            let place = functions.location(module: owner.module, address: site.address &- 1 &- owner.bias)
+        else { return id }
+        return functions.intern(id, calledAt: place)
+    }
+
     /// What the program called name `id`.
     public func name(_ id: UInt32) -> String {
         id == GivenName.unkept ? "(more names)" : names[id]?.text ?? "(name lost)"

@@ -7,6 +7,19 @@ public final class FunctionTable {
         /// Index in ``FunctionTable/modules``, -1 for none.
         public var module: Int32
         public var address: UInt64
+        /// Number of the line that it is called at, where calls from each line count by themselves; else 0.
+        var line: UInt32 = 0
+
+        public init(module: Int32, address: UInt64) {
+            self.module = module
+            self.address = address
+        }
+    }
+
+    /// A line of a source file.
+    public struct Line: Hashable, Sendable {
+        public let file: String
+        public let number: Int
     }
 
     /// Resolves an address in a module's file or, when the module is nil, an address in memory that belongs to no
@@ -35,6 +48,8 @@ public final class FunctionTable {
     private let identify: Identify
     private let divide: Divide
     private var versions: [Version: UInt32] = [:]
+    private var lines: [Line] = []
+    private var lineNumbers: [Line: UInt32] = [:]
 
     private struct Version: Hashable {
         var module: Int32
@@ -70,7 +85,7 @@ public final class FunctionTable {
     public func intern(_ function: Function) -> UInt32 {
         if let known = functionIDs[function] { return known }
         let version =
-            function.module < 0 || function.address == GivenName.scopeBase
+            function.module < 0 || function.address == GivenName.scopeBase || function.line > 0
             ? nil
             : identify(modules[Int(function.module)], function.address).map {
                 Version(module: function.module, identity: $0)
@@ -96,6 +111,25 @@ public final class FunctionTable {
     public func number(as other: FunctionTable) {
         for module in other.modules { _ = intern(module) }
         for function in other.functions { _ = intern(function) }
+    }
+
+    /// The dense id of function `id` as it is called at a line: that counts as a function by itself.
+    func intern(_ id: UInt32, calledAt place: (file: String, line: Int)) -> UInt32 {
+        let line = Line(file: place.file, number: place.line)
+        var function = functions[Int(id)]
+        function.line = lineNumbers[line] ?? 0
+        if function.line == 0 {
+            lines.append(line)
+            function.line = UInt32(lines.count)
+            lineNumbers[line] = function.line
+        }
+        return intern(function)
+    }
+
+    /// The line that function `id` is called at, where that is known and counts by itself.
+    public func line(ofCallsOf id: UInt32) -> Line? {
+        let line = functions[Int(id)].line
+        return line == 0 ? nil : lines[Int(line) - 1]
     }
 
     /// Name and place of function `id`.

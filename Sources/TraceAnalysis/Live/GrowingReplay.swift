@@ -60,7 +60,7 @@ struct GrowingReplay {
                 node.pointee.firstStart = min(node.pointee.firstStart, call.pointee.start)
             }
         }
-        let places = Aggregation.add(sink.table, sink.keys, sink.space, to: &sum)
+        let places = Aggregation.add(sink.table, sink.keys, nil, sink.space, to: &sum)
         defer { places.free() }
         for stack in stacks { GrowingReplay.add(stack, until: end, places, to: &sum) }
     }

@@ -10,6 +10,7 @@ public struct Aggregation {
     private let cost: TracingCost?
     private let workers: Int
     private let partSize: Int
+    private let bySite: Bool
     private let onProgress: ((Double) -> Void)?
 
     /// - Parameters:
@@ -18,17 +19,19 @@ public struct Aggregation {
     ///   - cost: what to take out of all times.
     ///   - workers: the number of threads to work with; 0 for one a core.
     ///   - partSize: a part of a thread's recording gets a worker of its own when it has this many bytes.
+    ///   - bySite: whether each function counts by the lines that it is called at: see ``FunctionTable/line(ofCallsOf:)``.
     ///   - onProgress: told at every chunk what part of the recording was read, 0...1, and 1 at the end. It is never
     ///     called twice at once.
     public init(
         of session: Session, resolver: FunctionResolver, filter: TreeFilter, cost: TracingCost? = nil, workers: Int = 0,
-        partSize: Int = 4 << 20, onProgress: ((Double) -> Void)? = nil
+        partSize: Int = 4 << 20, bySite: Bool = false, onProgress: ((Double) -> Void)? = nil
     ) {
         self.session = session
         self.resolver = resolver
         self.filter = filter
         self.cost = cost
         self.partSize = partSize
+        self.bySite = bySite
         self.onProgress = onProgress
         self.workers = workers > 0 ? workers : WorkerPool.processors
     }
@@ -56,7 +59,7 @@ public struct Aggregation {
                 known[index] = ThreadSums(threads[index], sinks)
             } else if threads.count > 1 {
                 var own = CallPathTable()
-                for sink in sinks { Aggregation.add(sink.table, sink.keys, space, to: &own).free() }
+                for sink in sinks { Aggregation.add(sink.table, sink.keys, sink.sites, space, to: &own).free() }
                 if session.followsMemory { own.addUpMemory() }
                 known[index] = ThreadSums(threads[index], rows.shown(CallPathTree(own, functions: resolver.functions)))
             }
@@ -95,10 +98,10 @@ public struct Aggregation {
         } else {
             var table = sink.table
             table.close()
-            Aggregation.add(table, sink.keys, space, to: &sum, isLastUse: true).free()
+            Aggregation.add(table, sink.keys, sink.sites, space, to: &sum, isLastUse: true).free()
             table.free()
         }
-        sink.keys.free()
+        sink.freeKeys()
     }
 
     /// The functions of a sink's keys, if replacing keys by functions is all that makes its table one of function ids.
@@ -110,8 +113,7 @@ public struct Aggregation {
             if node.pointee.firstStart == .max { return nil }
             let number = Int(node.pointee.function)
             if functions[number] != .max { continue }
-            let key = sink.keys[node.pointee.function].pointee
-            functions[number] = space.function(at: key.address, epoch: key.epoch)
+            functions[number] = space.function(of: sink.keys[node.pointee.function].pointee, sites: sink.sites)
             // Two keys are versions of one function, so paths must become one.
             guard seen.insert(functions[number]).inserted else { return nil }
         }
@@ -126,7 +128,8 @@ public struct Aggregation {
     ///
     /// - Returns: for each node the one that it was added to, 0 for none. The caller frees it.
     static func add(
-        _ table: CallPathTable, _ keys: FunctionKeys, _ space: AddressSpace, to sum: inout CallPathTable,
+        _ table: CallPathTable, _ keys: FunctionKeys, _ sites: FunctionKeys?, _ space: AddressSpace,
+        to sum: inout CallPathTable,
         isLastUse: Bool = false
     ) -> GrowingMemory<UInt32> {
         var functions = [UInt32](repeating: .max, count: keys.count)
@@ -138,8 +141,7 @@ public struct Aggregation {
             if node.firstStart == .max { continue }
             let number = Int(node.function)
             if functions[number] == .max {
-                let key = keys[node.function].pointee
-                functions[number] = space.function(at: key.address, epoch: key.epoch)
+                functions[number] = space.function(of: keys[node.function].pointee, sites: sites)
             }
             let place = sum.callee(of: places.start[Int(node.parent)], function: functions[number])
             places.start[index] = place
@@ -223,7 +225,7 @@ public struct Aggregation {
         if let seek = work.seek {
             var sink = CallPathSink(
                 work.space, from: filter.from, to: filter.to, clips: filter.clips, offCPU: work.offCPU,
-                memory: work.memory, seek: seek, onChunk: onChunk)
+                memory: work.memory, seek: seek, bySite: bySite, onChunk: onChunk)
             let chunks = seek.chunks.lowerBound..<thread.chunks.count
             StackReplay.runWithFaults(thread, clock: session.clock, chunks: chunks, into: &sink)
             if sink.isSelfContained, sink.isThrough { return sink }
@@ -232,7 +234,7 @@ public struct Aggregation {
         var sink = CallPathSink(
             work.space, from: filter.from, to: filter.to, clips: filter.clips, offCPU: work.offCPU, memory: work.memory,
             carriedIn: part == 0 ? 0 : thread.chunks[0].depth,
-            lastChunk: part == work.parts.count - 1 ? nil : thread.chunks.count - 1, onChunk: onChunk)
+            lastChunk: part == work.parts.count - 1 ? nil : thread.chunks.count - 1, bySite: bySite, onChunk: onChunk)
         StackReplay.runWithFaults(thread, clock: session.clock, into: &sink)
         return sink
     }
@@ -246,7 +248,7 @@ public struct Aggregation {
             for sink in sinks { sink.free() }
             var whole = CallPathSink(
                 work.space, from: filter.from, to: filter.to, clips: filter.clips, offCPU: work.offCPU,
-                memory: work.memory)
+                memory: work.memory, bySite: bySite)
             StackReplay.runWithFaults(work.thread, clock: session.clock, into: &whole)
             return [whole]
         }

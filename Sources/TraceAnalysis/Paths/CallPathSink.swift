@@ -28,8 +28,12 @@ struct CallPathSink: CallSink {
 
     var table = CallPathTable()
     var keys = FunctionKeys()
+    /// Where calls were made, with the epochs of their functions, if calls from there count by themselves: then the epochs of
+    /// ``keys`` are numbers of these.
+    private(set) var sites: FunctionKeys?
     private(set) var space: AddressSpace
-    private var addressesChange: Bool
+    /// Whether a function's address does not tell its key.
+    private var keysDiffer: Bool
     private let from: UInt64
     private let to: UInt64
     /// What of a call's time counts.
@@ -64,10 +68,12 @@ struct CallPathSink: CallSink {
     ///   - carriedIn: calls open at the beginning of a stretch that is not the first.
     ///   - lastChunk: the last chunk of a stretch that is not the last.
     ///   - seek: what lies before and after a stretch of time that is read by itself.
+    ///   - bySite: whether the calls of a function count by where they were made.
     ///   - onChunk: told of every chunk that was read.
     init(
         _ space: AddressSpace, from: UInt64, to: UInt64, clips: Bool = false, offCPU: OffCPU? = nil,
         memory: LiveMemory? = nil, carriedIn: UInt32 = 0, lastChunk: Int? = nil, seek: CallPathSeek? = nil,
+        bySite: Bool = false,
         onChunk: @escaping (Int) -> Void = { _ in }
     ) {
         self.space = space
@@ -80,27 +86,33 @@ struct CallPathSink: CallSink {
         self.memory = memory
         self.seek = seek
         toCarryIn = seek.map { UInt32($0.before.count) } ?? carriedIn
-        addressesChange = space.addressesChange
+        if bySite { sites = FunctionKeys() }
+        keysDiffer = space.addressesChange || bySite
     }
 
     private var clips: Bool { counted != 0 ... .max }
 
     func free() {
         table.free()
+        freeKeys()
+    }
+
+    func freeKeys() {
         keys.free()
+        sites?.free()
     }
 
     /// More is known of the process now. Numbers of stretches between unloads stay what they are.
     mutating func set(_ space: AddressSpace) {
         self.space = space
-        addressesChange = space.addressesChange
+        keysDiffer = space.addressesChange || sites != nil
     }
 
     mutating func base(ofLane lane: UInt32) -> Payload { Payload() }
 
     @inline(__always)
     mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
-        let epoch = addressesChange ? space.epoch(at: call.pointee.enterTicks) : 0
+        let epoch = keysDiffer ? epoch(of: call) : 0
         let caller = (call - 1).pointee.payload.node
         // The callee that the caller called last is most likely the next one too. Node 0 is none, and has no key.
         let recent = table.nodes[Int(caller)].link
@@ -113,6 +125,12 @@ struct CallPathSink: CallSink {
         call.pointee.payload.dropped.calls = 0
         call.pointee.payload.dropped.time = 0
         if toCarryIn > 0 { carryIn(call) }
+    }
+
+    @inline(never)
+    private mutating func epoch(of call: UnsafeMutablePointer<OpenCall<Payload>>) -> UInt32 {
+        let epoch = space.addressesChange ? space.epoch(at: call.pointee.enterTicks) : 0
+        return sites?.number(call.pointee.callSite, epoch) ?? epoch
     }
 
     @inline(never)

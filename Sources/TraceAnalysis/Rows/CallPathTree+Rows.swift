@@ -1,5 +1,5 @@
 extension CallPathTree {
-    /// One row for each function, path, file or module. Threads have sums of their own: see ``ThreadSums``.
+    /// One row for each function, path, file, module or, of a tree by site, line. Threads have sums of their own: see ``ThreadSums``.
     ///
     /// - Complexity: O(n) in the number of paths.
     public func rows(by grouping: Grouping) -> [AggregateRow] {
@@ -9,6 +9,7 @@ extension CallPathTree {
             let pathRows = PathRows(self)
             return paths.indices.map { pathRows[$0] }
         case .file: return placeRows { functions[$0].file }
+        case .line: return placeRows { functions.line(ofCallsOf: $0).map { "\($0.file):\($0.number)" } }
         case .module: return placeRows { functions[$0].module }
         case .thread, .process: return []
         }

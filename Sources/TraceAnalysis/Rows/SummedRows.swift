@@ -4,7 +4,7 @@ internal import TraceFile
 public struct SummedRows {
     /// What the rows are, as JSON names their list.
     public enum Kind: String, Sendable {
-        case functions, paths, files, modules, threads, processes, callers, callees, values
+        case functions, paths, files, lines, modules, threads, processes, callers, callees, values
     }
 
     public let kind: Kind

@@ -103,5 +103,7 @@ loaders.push(() => {
         ? tints.pair(book.ids.get(names[f]))
         : tints.pairNamed(names[f], module.names[module.of[f]], placeIn(f) ? file.names[file.of[f]] : null);
     colourings = { session: { pair: (each, i) => pairOfName(each.fn[i]), legend: () => tints.legend() } };
-    colouring = 'session';
+    colourings.module = colourings.session;
+    if (data.changes) colourings.change = byChange;
+    colouring = data.changes ? 'change' : 'session';
 });

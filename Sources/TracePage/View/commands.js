@@ -39,6 +39,7 @@ const commands = [
 const commandsNow = () => [
     ...commands.filter(each => each.action && (each.isFor?.() ?? true)),
     ...panes.all.map((pane, at) => ({ keys: [String(at + 1)], title: `Pane: ${pane.title}`, action: () => showPane(pane.key, true) })),
+    ...sides().filter(side => side !== shownSide).map(side => ({ keys: [], title: `Show the session ${side}`, action: () => showSide(side) })),
     ...widthChoices().map(([key, text]) => ({ keys: [], title: `Flame graph: ${text}`, action: () => choose({ widths: key }, true) })),
     ...Object.entries(tints.of).map(([key, text]) => ({ keys: [], title: `Colour ${text}`, action: () => choose({ by: key }, true) })),
 ];

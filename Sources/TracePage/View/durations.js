@@ -1,7 +1,7 @@
 // How long the calls of the selected function took: a histogram, the calls of a bar, and what the slowest do longer than typical ones.
 addPane({
     key: 'durations', title: 'Durations', hint: 'How long the calls of a function take, and why the slowest are slow',
-    isFor: () => session.content === 'calls', of: () => selection.name,
+    isFor: () => session.content === 'calls' && !session.compared, of: () => selection.name,
     make(place) {
         place.classList.add('columns');
         const [left, right] = [make('div'), make('div')];
@@ -12,8 +12,7 @@ addPane({
         this.ranks = make('p', undefined, 'dim');
         this.caption = make('h3');
         this.list = make('div', undefined, 'list');
-        this.ofCalls = { key: 'durations-calls', place: this.list, note: make('div', undefined, 'note') };
-        this.list.append(make('div', undefined, 'progress'), this.ofCalls.note);
+        this.ofCalls = addPart('durations-calls', this.list);
         left.append(this.title, this.bars, this.ranks, this.caption, this.list);
         place.append(left, right);
         this.calls = new Grid(this.list, {
@@ -50,21 +49,8 @@ addPane({
         await this.listCalls(null);
     },
     draw(answer) {
-        const { histogram, percentiles, slow, typical } = answer, most = Math.max(...histogram.map(each => each.calls), 1);
-        this.bars.replaceChildren(...histogram.map(each => {
-            const bar = make('button'), fill = make('i');
-            const text = `${duration(each.from_ns)} – ${duration(each.to_ns)}: ${counted(each.calls, 'call')}`;
-            fill.style.height = `calc((100% - 30px) * ${each.calls ? Math.max(each.calls / most, 0.02) : 0})`; // beside its words
-            bar.append(make('span', each.calls ? number(each.calls) : ''), fill, make('small', duration(each.from_ns).replace(/\.0+ /, ' ')));
-            bar.title = text;
-            bar.setAttribute('aria-label', text);
-            bar.disabled = each.calls === 0;
-            bar.onclick = () => {
-                for (const other of this.bars.children) other.setAttribute('aria-pressed', other === bar);
-                this.listCalls(each);
-            };
-            return bar;
-        }));
+        const { histogram, percentiles, slow, typical } = answer;
+        drawBars(this.bars, histogram, each => this.listCalls(each));
         const rank = percent => percentiles.find(each => each.percent === percent)?.duration_ns;
         this.ranks.textContent = [['p50', 50], ['p90', 90], ['p99', 99], ['longest', 100]].filter(([, each]) => rank(each) !== undefined)
             .map(([word, each]) => `${word} ${duration(rank(each))}`).join(' · ');
@@ -116,6 +102,25 @@ addPane({
     },
     whenShown() { this.calls.draw(); this.paths.draw(); },
 });
+
+/// Draws the bars of a histogram. What each is of can be chosen, if `choose` is there.
+function drawBars(place, histogram, chooseBar) {
+    const most = Math.max(...histogram.map(each => each.calls), 1);
+    place.replaceChildren(...histogram.map(each => {
+        const bar = make('button'), fill = make('i');
+        const text = `${duration(each.from_ns)} – ${duration(each.to_ns)}: ${counted(each.calls, 'call')}`;
+        fill.style.height = `calc((100% - 30px) * ${each.calls ? Math.max(each.calls / most, 0.02) : 0})`; // beside its words
+        bar.append(make('span', each.calls ? number(each.calls) : ''), fill, make('small', duration(each.from_ns).replace(/\.0+ /, ' ')));
+        bar.title = text;
+        bar.setAttribute('aria-label', text);
+        bar.disabled = each.calls === 0 || !chooseBar;
+        bar.onclick = () => {
+            for (const other of place.children) other.setAttribute('aria-pressed', other === bar);
+            chooseBar(each);
+        };
+        return bar;
+    }));
+}
 
 const endOfPath = path => path.length > 3 ? `… › ${path.slice(-3).join(' › ')}` : path.join(' › ');
 const signedDuration = ns => ns < 0 ? `−${duration(-ns)}` : `+${duration(ns)}`;

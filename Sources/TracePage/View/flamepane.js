@@ -15,7 +15,7 @@ addPane({
         element('widths').onchange = () => choose({ widths: element('widths').value }, true);
     },
     async show() {
-        const answer = await ask(this, 'flame', [...widthOptions(), ...commonOptions()]);
+        const answer = await ask(this, 'flame', [...widthOptions(), ...clippedOptions()]);
         if (!answer || answer === this.answer && graph) return;
         const before = graph ? [pathOf(zoomed), pathOf(selected)] : [[], []];
         load({ ...answer });
@@ -39,12 +39,12 @@ addPane({
 
 /// What frames can be as wide as: options of flame, without their dashes.
 const widthChoices = () => [
-    ['', 'all time'], ...!session.splits ? []
+    ...session.compared ? [['', 'change since before'], ['plain', 'all time']] : [['', 'all time']], ...!session.splits ? []
         : [['time=cpu', 'time on a CPU'], ['time=blocked', 'time blocked'], ['time=runnable', 'time wanting a CPU']],
     ...session.memory ? [['memory=bytes', 'bytes allocated'], ['memory=live', 'bytes never freed']] : [],
     ...session.faults ? [['faults=minor', 'minor page faults'], ['faults=major', 'major page faults']] : [],
 ];
-const widthOptions = () => widthChoices().some(([key]) => key && key === selection.widths) ? [`--${selection.widths}`] : [];
+const widthOptions = () => session.compared && !selection.widths ? ['--diff'] : selection.widths !== 'plain' && widthChoices().some(([key]) => key && key === selection.widths) ? [`--${selection.widths}`] : [];
 
 /// Scrolls to where the graph first branches: what is above that, one path has all the time of.
 function scrollToBranches() {

@@ -25,6 +25,7 @@ const frozen = content => {
                 arguments: [], path: call.path.map(each => all[each]),
             };
         },
+        async filter() { throw new Refusal('a saved page matches no patterns'); },
         async picture(question) {
             if (!tiles) throw new Refusal('this page was saved without calls');
             return tiles.picture(question);
@@ -34,6 +35,7 @@ const frozen = content => {
             const common = commonOptions(), isPart = common.length > 0 && command !== 'chain';
             let own = isPart && options.slice(-common.length).join() === common.join() ? options.slice(0, -common.length) : options;
             if (command === 'waits') own = [];
+            own = own.filter(word => word !== '--clip');
             // Of the calls of a bar, the page has those among the slowest of all.
             if (command === 'tree' && own[0] === '-t') own = own.slice(2).map((word, at, all) => all[at - 1] === '--limit' ? '100' : word);
             const key = [command, ...own].join(' ');

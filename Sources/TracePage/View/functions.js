@@ -21,9 +21,9 @@ addPane({
     },
     async show() {
         if (isGraphPage()) return this.showGraph();
-        const answer = await ask(this, 'report', commonOptions());
-        if (!answer) return;
-        this.rows = answer.functions.map(row => ({
+        const functions = await askFunctions(this, clippedOptions());
+        if (!functions) return;
+        this.rows = functions.map(row => ({
             ...row, waiting_ns: (row.blocked_ns ?? 0) + (row.runnable_ns ?? 0) + (row.suspended_ns ?? 0),
         }));
         this.build();
@@ -65,10 +65,13 @@ addPane({
         const told = (key, title, hint, bar = false) => timeColumn(key, title, row => row[key], { hint, bar });
         const place = row => row.file ? `${row.file}:${row.line}` : '';
         const columns = [
-            textColumn('name', 'Function', row => this.label(row), { value: row => row.name, tell: row => row.name }),
-            numberColumn('calls', session.content === 'samples' ? 'Samples' : 'Calls', row => row.calls, { width: 88 }),
+            textColumn('name', 'Function', row => functionLabel(row), { value: row => row.name, tell: row => row.name }),
+            ...session.compared ? columnsOfChange('calls', 'calls', 'Calls', false)
+                : [numberColumn('calls', session.content === 'samples' ? 'Samples' : 'Calls', row => row.calls, { width: 88 })],
         ];
-        if (has('total_ns')) {
+        if (session.compared && has('total_ns')) {
+            columns.push(...columnsOfChange('total_ns', 'total', 'Total'), ...columnsOfChange('self_ns', 'self', 'Self'));
+        } else if (has('total_ns')) {
             columns.push(told('total_ns', 'Total', 'with what it called', true), told('self_ns', 'Self', 'without what it called', true));
         }
         if (has('blocked_ns') || this.rows.some(row => row.waiting_ns > 0)) {
@@ -79,10 +82,11 @@ addPane({
         }
         columns.push(textColumn('place', 'Place', row => lastPart(place(row)), { width: 170, value: place, tell: row => place(row) || row.module }));
         this.grid = new Grid(this.body, {
-            label: 'Functions', columns, sort: has('self_ns') ? 'self_ns' : 'calls', isChosen: row => row.name === selection.name,
+            label: 'Functions', columns, sort: session.compared ? null : has('self_ns') ? 'self_ns' : 'calls', isChosen: row => row.name === selection.name,
             choose: row => choose({ name: row.name, call: null }, true),
             open: row => { choose({ name: row.name, call: null }, true); if (paneOf('durations')) showPane('durations', true); },
         });
+        if (session.compared) widen(this.grid);
         if (this.filter.value) this.grid.filterBy(this.filter.value, row => row.name);
     },
     label(row) {
@@ -110,3 +114,16 @@ addPane({
     letters() { return Math.max(Math.floor((this.grid.heads.firstChild.clientWidth - 40) / letterWidth(main.context, '0')), 8); },
     whenShown() { this.grid?.draw(); },
 });
+
+/// The mark of a function's colour.
+function tintOf({ name, module, file }) {
+    const mark = make('i', undefined, 'tint'), known = book.ids.get(name);
+    mark.style.background = (known === undefined ? tints.pairNamed(name, module ?? 'no module', file) : tints.pair(known))[0];
+    return mark;
+}
+
+function functionLabel(row) {
+    const node = make('span');
+    node.append(tintOf(row), row.name);
+    return node;
+}

@@ -1,14 +1,25 @@
 // What is known of the recording as a whole.
 addPane({
     key: 'info', title: 'Info', hint: 'How it was recorded, and what it holds', of: () => 'all', isFor: () => !isGraphPage() && !isArticlePage(),
-    make(place) { 
-        this.list = make('dl', undefined, 'facts');
-        this.list.tabIndex = 0; // so that it can be scrolled by keys
-        place.append(this.list);
+    make(place) {
+        const both = make('div', undefined, 'body columns');
+        this.parts = sides().map(side => {
+            const part = make('div'), list = make('dl', undefined, 'facts');
+            list.tabIndex = 0; // so that it can be scrolled by keys
+            if (session.compared) part.append(make('h3', side));
+            part.append(list);
+            both.append(part);
+            return { ...addPart(`info-${side}`, part), side, list };
+        });
+        place.append(both);
     },
     async show() {
-        const answer = await ask(this, 'info', []);
-        if (!answer) return;
+        await Promise.all(this.parts.map(async part => {
+            const answer = await ask(part, 'info', [], part.side);
+            if (answer) this.tell(answer, part.list);
+        }));
+    },
+    tell(answer, list) {
         const start = answer.start_realtime_ns && new Date(answer.start_realtime_ns / 1e6).toISOString().replace('T', ' ').slice(0, 19);
         const options = Object.entries(answer.options ?? {}).filter(([, value]) => isKnown(value) && value !== false);
         const facts = [
@@ -28,6 +39,6 @@ addPane({
                 nodes.push(make('dt', ''), make('dd', `${name} ${tid}: ${told}`));
             }
         }
-        this.list.replaceChildren(...nodes);
+        list.replaceChildren(...nodes);
     },
 });

@@ -12,9 +12,14 @@ function stretchOptions() {
 }
 const commonOptions = () => [...stretchOptions(), ...selection.filters];
 
+/// The same for what adds up times: of calls that reach beyond the stretch, what lies within.
+const clippedOptions = () => [...stretchOptions().length > 0 && !session.compared ? ['--clip'] : [], ...commonOptions()];
+
 /// Asks a command, and says in the pane how that goes. Null where another question has taken its place, or there is no answer.
-async function ask(pane, command, options) {
-    const key = [command, ...options].join('\n'), known = panes.answers.get(key);
+///
+/// - `side`: which of two sessions is asked, where two are compared.
+async function ask(pane, command, options, side = shownSide) {
+    const key = [side, command, ...options].join('\n'), known = panes.answers.get(key);
     if (known && !session.isRecording && !source.isFrozen) { settlePane(pane, null); return known; }
     pane.stop?.abort();
     const stop = pane.stop = new AbortController();
@@ -26,11 +31,11 @@ async function ask(pane, command, options) {
         pane.note.hidden = false;
     }, 800);
     try {
-        const { answer, said } = await source.ask(command, options, pane.key, stop.signal);
+        const { answer, said } = await source.ask(command, options, pane.key, stop.signal, side);
         if (pane.stop !== stop) return null;
         panes.answers.set(key, answer);
         pane.isAnswered = true;
-        if (panes.answers.size > 8) panes.answers.delete(panes.answers.keys().next().value);
+        if (panes.answers.size > 12) panes.answers.delete(panes.answers.keys().next().value);
         settlePane(pane, null, said);
         return answer;
     } catch (problem) {
@@ -171,6 +176,16 @@ function makeTabs() {
         showPane(next.key, true);
         next.tab.focus();
     });
+}
+
+/// A part of a pane that asks by itself, and says beside the pane's other parts how that goes.
+function addPart(key, place) {
+    const note = make('div', undefined, 'note');
+    note.setAttribute('role', 'status');
+    note.hidden = true;
+    place.classList.add('part');
+    place.append(make('div', undefined, 'progress'), note);
+    return { key, place, note };
 }
 
 // The line between timeline and panes can be dragged, and moved by keys.

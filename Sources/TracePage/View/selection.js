@@ -8,6 +8,7 @@ const selection = {
     marks: [], // ns
     pane: null, by: null, search: '', // the pane in front, what colours tell, what is searched for
     graph: null, // the place in the graph, where that is all there is
+    file: null, // of the source, where another one than that of the function was chosen
     widths: '', // what frames of the flame graph are as wide as, as options have it; empty for all time
     sort: 'activity', order: [], folds: {}, hidden: [], pinned: [], // of lanes; folds: 0 for folded, or a number of rows, by track
 };
@@ -52,6 +53,8 @@ function addressOf(each) {
     for (const [key, value] of Object.entries(each.graph ?? {})) note(key, value);
     note('by', each.by);
     note('widths', each.widths);
+    note('file', each.file);
+    note('side', shownSide === 'before' ? shownSide : null);
     note('search', each.search);
     note('sort', each.sort === 'activity' ? null : each.sort);
     return `#${parts}`;
@@ -74,7 +77,7 @@ function selectionAt(hash) {
         from, to, range: range.length === 2 && range[0] < range[1] ? range : null, name: parts.get('function'),
         call: call.length === 4 ? { track: call[0], row: call[1], begin: call[2], end: call[3] } : null,
         filters: parts.getAll('o'), folds, pane: parts.get('pane'), by: parts.get('by'), search: parts.get('search') ?? '',
-        widths: parts.get('widths') ?? '',
+        widths: parts.get('widths') ?? '', file: parts.get('file'),
         sort: ['name', 'time', 'order'].includes(parts.get('sort')) ? parts.get('sort') : 'activity',
     };
     for (const key of lists) chosen[key] = numbers(parts.get(key));
@@ -90,6 +93,7 @@ function writeAddress(how) {
 
 /// Goes where the address says.
 function followAddress() {
+    if ((new URLSearchParams(location.hash.slice(1)).get('side') === 'before') !== (shownSide === 'before')) return location.reload();
     isRestoring = true;
     choose(selectionAt(location.hash));
     isRestoring = false;

@@ -3,13 +3,17 @@
 /// What could not be answered, as a sentence to show.
 class Refusal extends Error {}
 
+/// Which of two sessions is shown, where two are compared: it is in the address. Another one is another page.
+const shownSide = new URLSearchParams(location.hash.slice(1)).get('side') === 'before' ? 'before' : 'after';
+
 const live = {
-    async get(path, parameters, signal) {
+    async get(path, parameters, signal, side = shownSide) {
         const query = new URLSearchParams();
         for (const [key, value] of Object.entries(parameters)) for (const each of [value].flat()) query.append(key, each);
         let answer;
         try {
-            answer = await fetch(query.size ? `${path}?${query}` : path, { signal });
+            const place = side === 'before' ? `before/${path}` : path;
+            answer = await fetch(query.size ? `${place}?${query}` : place, { signal });
         } catch (problem) {
             throw problem.name === 'AbortError' ? problem : new Refusal('fathom view has ended: start it again, and open what it shows');
         }
@@ -17,7 +21,7 @@ const live = {
         const body = await answer.json().catch(() => ({}));
         throw Object.assign(new Refusal(body.error ?? `the answer was ${answer.status}`), { said: body.said ?? [] });
     },
-    async json(path, parameters = {}, signal) { return (await this.get(path, parameters, signal)).json(); },
+    async json(path, parameters = {}, signal, side = shownSide) { return (await this.get(path, parameters, signal, side)).json(); },
     session() { return this.json('session'); },
     names(from) { return this.json('names', { from }); },
     /// Marks, counters and blocked times, for which all records are read; before that: {progress}.
@@ -28,7 +32,10 @@ const live = {
         const asked = { from, to, width, tracks: tracks.join(), rows: rows.join('-') };
         return readPicture(await (await this.get('picture', asked, signal)).arrayBuffer(), width, rows);
     },
-    ask(command, options, pane, signal) { return this.json(`ask/${command}`, { o: options, pane }, signal); },
+    /// The text of a source file that functions are told to be in.
+    hasTexts: true,
+    text(file) { return this.json('source', { file }); },
+    ask(command, options, pane, signal, side) { return this.json(`ask/${command}`, { o: options, pane }, signal, side); },
 };
 
 const source = element('frozen') ? frozen(JSON.parse(element('frozen').textContent)) : live;

@@ -33,7 +33,7 @@ function followSelection(changed) {
     redraw(has('by', 'search'));
     if (has('from', 'to', 'range', 'marks') && theStage()) drawOverview();
     if (has('widths')) element('widths').value = selection.widths;
-    if (has('from', 'to', 'range', 'filters', 'name', 'call', 'widths')) followWithPanes(has('widths'));
+    if (has('from', 'to', 'range', 'filters', 'name', 'call', 'widths', 'file')) followWithPanes(has('widths', 'file'));
 }
 
 /// Brings the panes to the selected function and call.
@@ -78,6 +78,7 @@ async function beginViewing() {
     element('title').title = session.command.join(' ');
     element('sum').textContent = summaryOfSession();
     Object.assign(selection, selectionAt(location.hash));
+    makeSides();
     makeLanes();
     document.documentElement.classList.toggle('without-calls', !theStage());
     element('empty').hidden = session.tracks.length > 0 || isArticlePage();

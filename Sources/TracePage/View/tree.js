@@ -5,19 +5,29 @@ const treeLimit = 200; // calls
 const trackOf = (process, { tid, task }) => session.tracks.findIndex(each => each.tid === (task ?? tid)
     && (each.kind === 'task') === (task !== undefined) && session.processes[each.process].pid === process.pid);
 
+/// The columns of a number of a path that is known of both sessions.
+const columnsOfTree = (...what) => columnsOfChange(...what).map(({ value, text, ...column }) => ({
+    ...column, value: row => value(row.call), text: row => text(row.call),
+}));
+
 addPane({
     key: 'tree', title: 'Tree', hint: 'The longest calls, each below its caller', isFor: () => session.content === 'calls', open: new Map(),
     make() {
         this.grid = new Grid(this.body, {
             label: 'Calls', sort: null, isFixed: true, isChosen: row => row.isChosen(),
-            columns: [
+            columns: session.compared ? [
+                textColumn('name', 'Path', row => this.label(row), { tell: row => row.call.name ?? row.title }),
+                ...columnsOfTree('total_ns', 'total', 'Total'), ...columnsOfTree('self_ns', 'self', 'Self'),
+                ...columnsOfTree('calls', 'calls', 'Calls', false),
+            ] : [
                 textColumn('name', 'Call', row => this.label(row), { tell: row => row.call.name ?? row.title }),
                 timeColumn('total', 'Total', row => row.call.total_ns, { bar: true }), timeColumn('self', 'Self', row => row.call.self_ns),
                 numberColumn('calls', 'Calls', row => row.call.calls), timeColumn('start', 'At', row => row.call.start_ns),
             ],
             choose: row => this.select(row),
-            open: ({ call }) => { if (call.total_ns) zoomToCall({ begin: call.start_ns, end: call.start_ns + call.total_ns }); },
+            open: ({ call }) => { if (call.total_ns && !session.compared) zoomToCall({ begin: call.start_ns, end: call.start_ns + call.total_ns }); },
         });
+        if (session.compared) widen(this.grid);
         this.grid.body.addEventListener('keydown', event => {
             const row = this.grid.shown[event.target.closest('tr')?.dataset.at];
             if (!row || !['ArrowLeft', 'ArrowRight'].includes(event.key)) return;
@@ -27,7 +37,8 @@ addPane({
         }, true);
     },
     async show() {
-        const answer = await ask(this, 'tree', ['--sort', 'time', '--limit', String(treeLimit), ...commonOptions()]);
+        const answer = session.compared ? await askPaths(this, commonOptions())
+            : await ask(this, 'tree', ['--sort', 'time', '--limit', String(treeLimit), ...commonOptions()]);
         if (!answer) return;
         this.answer = answer;
         this.list();
@@ -40,7 +51,7 @@ addPane({
             const below = (call.children ?? []).filter(each => each.name !== undefined), isOpen = this.open.get(key) ?? (depth < 3 || isTrunk);
             rows.push({
                 call, depth, track, key, below: below.length, isOpen, at: rows.length,
-                isChosen: () => selection.call?.track === track && selection.call.row === depth
+                isChosen: () => session.compared ? call.name === selection.name : selection.call?.track === track && selection.call.row === depth
                     && Math.abs(selection.call.begin - call.start_ns) < 1,
             });
             const isMost = each => isTrunk && each.total_ns >= 0.5 * call.total_ns;
@@ -73,6 +84,7 @@ addPane({
         return node;
     },
     select({ call, depth, track }) {
+        if (call.name && session.compared) choose({ name: call.name, call: null }, true);
         if (!call.name || track < 0) return;
         const chosen = { track, row: depth, begin: call.start_ns, end: call.start_ns + call.total_ns, exact: call.name };
         choose({ call: call.calls > 1 ? null : chosen, name: call.name }, true);

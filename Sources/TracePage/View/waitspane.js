@@ -4,7 +4,8 @@ addPane({
     isFor: () => session.content === 'calls' && session.splits,
     make() {
         const waker = row => row.wakers[0], shareOf = each => percent(each.share, 1);
-        this.scope = make('p', 'These are the waits of the whole time: fathom waits takes no stretch, and no filter but -t.', 'dim');
+        this.scope = make('p', 'These are the waits of the whole time: fathom waits takes no stretch, and no filter but -t.'
+            + (session.compared ? ` They are those ${shownSide}: waits are not compared.` : ''), 'dim');
         this.body.append(this.scope);
         this.grid = new Grid(this.body, {
             label: 'Waits', sort: 'total', isChosen: row => row.path.at(-1) === selection.name,
@@ -26,7 +27,7 @@ addPane({
         const answer = await ask(this, 'waits', at < 0 ? [] : filters.slice(at, at + 2));
         if (!answer) return;
         this.grid.show(answer.waits);
-        this.scope.hidden = isWhole(stretch()) && filters.length === 0;
+        this.scope.hidden = isWhole(stretch()) && filters.length === 0 && !session.compared;
     },
     whenShown() { this.grid.draw(); },
 });
@@ -54,7 +55,8 @@ addPane({
     },
     async show() {
         const { call } = selection;
-        this.title.textContent = call ? '' : 'Select a call on the timeline: this tells what it took its time for.';
+        this.title.textContent = call ? '' : 'Select a call on the timeline: this tells what it took its time for.'
+            + (session.compared ? ` Chains are not compared: this is of ${session.compared[shownSide]}.` : '');
         this.line.hidden = this.grid.box.hidden = !call;
         timeline.arrows = [];
         if (!call) return settlePane(this, null);

@@ -63,7 +63,9 @@ final class SymbolSource {
                 function.isSwift = symbol.isSwift
                 return function
             },
-            locate: { module, address in self.symbols(of: module).location(at: address) },
+            locate: { module, address in
+                self.symbols(of: module).location(at: address).map { ($0.file.visible, $0.line) }
+            },
             identify: { module, address in
                 self.rawNames ? nil : self.symbols(of: module).identity(at: address)
             },

@@ -38,6 +38,11 @@ extension AggregateQuery {
         case .all(by: .thread): return try rows(.threads, threadSums().map { $0.row(cost: cost) })
         case .all(by: .process): return try rows(.processes, ThreadSums.processRows(threadSums(), cost: cost))
         case .all(by: .path): return try SummedRows(pathsOf: tree())
+        case .all(by: .line):
+            try session.requireCalls(for: "--by line shows where single calls were made")
+            let tree = AggregateQuery.aggregation(query, filter, cost, bySite: true).tree(of: threads)
+            try check(isEmpty: tree.paths.isEmpty)
+            return rows(.lines, tree.rows(by: .line), dropped: tree.dropped)
         case .all(let grouping):
             let tree = try tree()
             return rows(grouping == .file ? .files : .modules, tree.rows(by: grouping), dropped: tree.dropped)

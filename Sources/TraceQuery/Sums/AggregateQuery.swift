@@ -82,10 +82,12 @@ public struct AggregateQuery {
         return cost
     }
 
-    private static func aggregation(_ query: SessionQuery, _ filter: TreeFilter, _ cost: TracingCost?) -> Aggregation {
+    static func aggregation(
+        _ query: SessionQuery, _ filter: TreeFilter, _ cost: TracingCost?, bySite: Bool = false
+    ) -> Aggregation {
         Aggregation(
-            of: query.session, resolver: query.resolver, filter: filter, cost: cost, onProgress: query.listener.progress
-        )
+            of: query.session, resolver: query.resolver, filter: filter, cost: cost, bySite: bySite,
+            onProgress: query.listener.progress)
     }
 
     /// The call paths of all threads; throws when there is nothing to show.

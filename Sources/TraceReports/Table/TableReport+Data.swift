@@ -38,6 +38,10 @@ extension TableReport {
         case .place(let place):
             switch kind {
             case .files: json.field("file", place)
+            case .lines:
+                let colon = place?.lastIndex(of: ":")
+                json.field("file", colon.map { place![..<$0] }.map(String.init))
+                json.field("line", colon.flatMap { Int(place![place!.index(after: $0)...]) })
             case .values: json.field("value", place)
             default: json.field("module", place)
             }

@@ -139,6 +139,7 @@ extension TableReport {
         case .functions: "function"
         case .paths: "path"
         case .files: "file"
+        case .lines: "line of calls"
         case .modules: "module"
         case .threads: "process · thread"
         case .processes: "process"

@@ -4,6 +4,8 @@ struct AskOption: Sendable {
     /// Its short name, a letter.
     var letter: Character?
     var takesValue = true
+    /// Whether its value is the session that another one is compared with, which the server knows, and the page does not say.
+    var isOfBefore = false
 }
 
 /// A command that the page may have answered, with what it may say to it. What is not here is refused: above all what names
@@ -17,6 +19,8 @@ struct AskCommand: Sendable {
     var format = ["--format=json"]
     /// Whether each line of the answer is a value by itself.
     var answersByLine = false
+    /// Whether it is asked of two sessions: before and after.
+    var compares = false
 
     static let all = [
         AskCommand(
@@ -40,8 +44,14 @@ struct AskCommand: Sendable {
         AskCommand(
             name: "flame",
             options: filters + threads + valued("time", "memory", "faults", "colour")
-                + flags("inverted", "time-order", "clip"),
+                + flags("inverted", "time-order", "clip")
+
+                + [AskOption(name: "diff", takesValue: false, isOfBefore: true)],
             format: ["--format=json", "--output=-"]),
+        AskCommand(
+            name: "diff",
+            options: filters + threads + valued("time", "by", "sort", "limit", "threshold") + flags("all"),
+            compares: true),
         AskCommand(
             name: "info",
             options: [AskOption(name: "min-cost", letter: "t")] + valued("limit")

@@ -3,11 +3,14 @@ struct AskRequest: Equatable, Sendable {
     let command: String
     /// Options, each in one word with its value, so that no value is ever taken for an option.
     private(set) var options: [String] = []
+    /// Options whose value is the session that another one is compared with.
+    private(set) var ofBefore: [String] = []
     /// Names of functions.
     private(set) var words: [String] = []
     /// Who asks: a question takes the place of the one before that the same pane asked.
     let pane: String?
     let answersByLine: Bool
+    private let compares: Bool
 
     private static let mostBytes = 4096
 
@@ -16,6 +19,7 @@ struct AskRequest: Equatable, Sendable {
         guard let known = AskCommand.all.first(where: { $0.name == command }) else { return nil }
         self.command = known.name
         answersByLine = known.answersByLine
+        compares = known.compares
         pane = try parameters.text("pane")
         if let pane, pane.isEmpty || pane.utf8.count > 64 || !pane.utf8.allSatisfy(AskRequest.isPlain) {
             throw BadRequest("The parameter pane is no name of letters, digits and hyphens.")
@@ -26,9 +30,7 @@ struct AskRequest: Equatable, Sendable {
 
     /// Filters alone.
     init(filters parameters: inout Parameters) throws(BadRequest) {
-        command = AskCommand.filter.name
-        answersByLine = false
-        pane = nil
+        (command, answersByLine, pane, compares) = (AskCommand.filter.name, false, nil, false)
         try take(parameters.texts("o"), .filter)
     }
 
@@ -37,7 +39,7 @@ struct AskRequest: Equatable, Sendable {
         guard let known = AskCommand.all.first(where: { $0.name == command }) else {
             throw BadRequest("There is no command \(command) here.")
         }
-        (self.command, answersByLine, pane) = (command, known.answersByLine, nil)
+        (self.command, answersByLine, pane, compares) = (command, known.answersByLine, nil, known.compares)
         try take(words, known)
         options += known.format
     }
@@ -58,7 +60,7 @@ struct AskRequest: Equatable, Sendable {
             let (option, value) = try AskRequest.option(word, of: command)
             guard option.takesValue else {
                 if value != nil { throw BadRequest("The option --\(option.name) takes no value.") }
-                options.append("--\(option.name)")
+                if option.isOfBefore { ofBefore.append(option.name) } else { options.append("--\(option.name)") }
                 continue
             }
             guard let value = value ?? left.popFirst(), value.utf8.count <= AskRequest.mostBytes else {
@@ -91,8 +93,19 @@ struct AskRequest: Equatable, Sendable {
         }
     }
 
+    /// Whether it is asked of two sessions.
+    var isOfBoth: Bool { compares || !ofBefore.isEmpty }
+
     /// What the program is called with, its own name left out.
     ///
-    /// - Parameter session: an absolute path.
-    func arguments(for session: String) -> [String] { [command] + options + ["--", session] + words }
+    /// - Parameters:
+    ///   - session: an absolute path.
+    ///   - before: the one that it is compared with.
+    func arguments(for session: String, before: String? = nil) throws(BadRequest) -> [String] {
+        guard isOfBoth else { return [command] + options + ["--", session] + words }
+        guard let before else { throw BadRequest("Only one recording is shown: there is none to compare it with.") }
+        let said = [command] + options + ofBefore.map { "--\($0)=\(before)" }
+        // For diff, -- stands between runs before and after.
+        return said + (compares ? [before, session] : ["--", session]) + words
+    }
 }

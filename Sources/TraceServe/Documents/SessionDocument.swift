@@ -91,12 +91,20 @@ struct SessionDocument: Sendable {
 
     /// The whole document.
     ///
-    /// - Parameter summaries: how far they are made, 0...1.
-    func whole(summaries: Double) -> [UInt8] {
+    /// - Parameters:
+    ///   - summaries: how far they are made, 0...1.
+    ///   - compared: what is compared, if something is.
+    func whole(summaries: Double, compared: Compared?) -> [UInt8] {
         bytes
             + jsonBytes { json in
                 json.bytes.write(byte: UInt8(ascii: ","))
                 json.field("summaries", summaries)
+                if let compared {
+                    json.object("compared") {
+                        json.field("before", compared.before)
+                        json.field("after", compared.after)
+                    }
+                }
                 json.endObject()
             }
     }

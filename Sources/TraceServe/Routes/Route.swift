@@ -3,6 +3,8 @@ enum Route: Equatable {
     case page
     case session
     case events
+    /// A source file, by what functions in it are told to be in.
+    case source(String)
     case names(from: Int)
     case picture(PictureRequest)
     case call(CallRequest)
@@ -20,6 +22,9 @@ enum Route: Equatable {
         case "": self = .page
         case "session": self = .session
         case "events": self = .events
+        case "source":
+            guard let file = try parameters.text("file") else { throw BadRequest("The parameter file is missing.") }
+            self = .source(file)
         case "names": self = .names(from: try parameters.number("from", in: 0...Int(UInt32.max)))
         case "picture": self = .picture(try PictureRequest(&parameters, tracks: tracks()))
         case "filter":

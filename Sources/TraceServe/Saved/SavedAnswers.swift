@@ -72,9 +72,11 @@ struct SavedAnswers {
     }
 
     private func reply(to words: [String]) -> Reply? {
-        guard let request = try? AskRequest(words[0], Array(words.dropFirst())) else { return nil }
+        guard let request = try? AskRequest(words[0], Array(words.dropFirst())),
+            let arguments = try? request.arguments(for: path)
+        else { return nil }
         let turn = AskQueue(most: 1).enter(key: nil)
-        let process = AskProcess(program: "/proc/self/exe", arguments: request.arguments(for: path))
+        let process = AskProcess(program: "/proc/self/exe", arguments: arguments)
         return Reply(process.run(turn, for: -1), to: request)
     }
 

@@ -33,7 +33,7 @@ public struct SavedPage {
         let threads = try query.selected().flatMap(\.threads)
         title = "\(PathText.name(path)) · Fathom"
         var content = FrozenContent(
-            session: SessionDocument(of: session, tracks: threads).whole(summaries: 1))
+            session: SessionDocument(of: session, tracks: threads).whole(summaries: 1, compared: nil))
         content.events = EventsDocument.bytes(of: query, tracks: threads)
         SavedAnswers(session: session, path: path, most: size / 4, progress: { progress($0 / 2) }).add(to: &content)
         let spans = threads.filter { $0.countCalls() > 0 }.map { $0.span(session.clock) }

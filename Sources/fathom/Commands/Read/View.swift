@@ -6,7 +6,9 @@ internal import TraceText
 
 struct View: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look through a recording in a web browser, which this machine serves for itself alone.",
+        abstract:
+            "Look through a recording, or at what has changed between two, in a web browser, which this machine serves for itself alone.",
+        usage: "fathom view [<options>] [<session>]\nfathom view [<options>] <before> <after>",
         discussion: """
             The address that is printed holds a secret: whoever knows it, and is on this machine, sees the recording. Ctrl-C ends \
             the server; to close the page does not.
@@ -25,13 +27,14 @@ struct View: ParsableCommand {
                 "fathom view prog.fathom --save prog.html",
                 "Writes a page that has all inside, to send to others."
             ),
+            ("fathom view before.fathom after.fathom", "Shows what is after, and how it differs from what is before."),
         ])
 
     @Argument(
         help: ArgumentHelp(
-            "A session, packed or not, or a program recorded into PROGRAM.fathom; the newest session here if left out.",
+            "A session, packed or not, or a program recorded into PROGRAM.fathom; the newest session here if left out. Of two, the difference is shown: before, and after.",
             valueName: "session"), completion: .session)
-    var given: String?
+    var given: [String] = []
 
     @Option(help: ArgumentHelp("The port of 127.0.0.1 to serve at (default: any that is free).", valueName: "number"))
     var port: UInt16?
@@ -53,30 +56,23 @@ struct View: ParsableCommand {
     var save: String?
 
     func validate() throws {
+        if given.count > 2 { throw ValidationError("give one session, or two: before and after") }
         if save != nil, port != nil || noBrowser || follow {
             throw ValidationError("--save writes a page: --port, --no-browser and --follow are for one that is served")
         }
+        if save != nil, given.count > 1 { throw ValidationError("--save writes a page of one session") }
     }
 
     func run() throws {
-        let session = try openSession(given ?? newestSession())
-        guard
-            let path = realpath(session.path, nil).map({ path in
-                defer { free(path) }
-                return String(cString: path)
-            })
-        else { throw Diagnostics.fail("\(session.path): \(String(cString: strerror(errno)))", .failed) }
-        if let save { return try write(session, at: path, to: save) }
+        if let save { return try write(to: save) }
+        let session = try viewed(given.last ?? newestSession())
+        let before = try given.count == 2 ? viewed(given[0]) : nil
         signal(SIGPIPE, SIG_IGN)  // a page that is closed
         let end = Ending()
         Interruption.whenever([SIGINT, SIGTERM, SIGHUP]) { end.ask() }
-        // Pictures are read beside the rest.
-        let pictures =
-            session.content == .calls
-            ? SessionPictures(try openSession(path)) { try FilterOptions.parse($0).treeFilter() } : nil
         let viewer: Viewer
         do throws(Viewer.Problem) {
-            viewer = try Viewer(session, at: path, pictures: pictures, port: port ?? 0)
+            viewer = try Viewer(session, before: before, port: port ?? 0)
         } catch {
             throw Diagnostics.fail("\(error)", .failed)
         }
@@ -89,7 +85,8 @@ struct View: ParsableCommand {
         end.wait()
     }
 
-    private func write(_ session: Session, at path: String, to file: String) throws {
+    private func write(to file: String) throws {
+        let (session, path) = try opened(given.last ?? newestSession())
         let output = try OutputFile(file)
         let page = try SavedPage(session, at: path, progress: Diagnostics.progress("saving"))
         page.write(to: output.writer)
@@ -98,6 +95,27 @@ struct View: ParsableCommand {
             Diagnostics.say("of what is shorter than \(String(time: finest)), the page shows sums")
         }
         Diagnostics.warn(session.damage.entries.map(\.description), of: session)
+    }
+
+    /// A session, and where it is, absolute.
+    private func opened(_ given: String) throws -> (Session, String) {
+        let session = try openSession(given)
+        guard
+            let path = realpath(session.path, nil).map({ path in
+                defer { free(path) }
+                return String(cString: path)
+            })
+        else { throw Diagnostics.fail("\(session.path): \(String(cString: strerror(errno)))", .failed) }
+        return (session, path)
+    }
+
+    private func viewed(_ given: String) throws -> ViewedSession {
+        let (session, path) = try opened(given)
+        // Pictures are read beside the rest.
+        let pictures =
+            session.content == .calls
+            ? SessionPictures(try openSession(path)) { try FilterOptions.parse($0).treeFilter() } : nil
+        return ViewedSession(session, at: path, pictures: pictures)
     }
 
     /// What ends the command.

@@ -1,0 +1,131 @@
+internal import Synchronization
+internal import TraceAnalysis
+public import TraceFile
+internal import TraceQuery
+internal import TraceText
+
+/// A session that a page shows, and what the page asks for once. All but pictures comes from a thread of its own, which alone
+/// uses the session.
+public final class ViewedSession: Sendable {
+    /// Where it is, absolute.
+    let path: String
+    let pictures: (any PictureSource)?
+    let document = Later<SessionDocument>()
+    private let events = Later<[UInt8]>()
+    private let sources = Later<SessionSources>()
+    private let growth = Mutex(Growth())
+    private let readingPart = Mutex(0.0)
+
+    /// What it is called.
+    var name: String { PathText.name(path) }
+
+    /// A session that is another thread's from now on.
+    private struct Handed: @unchecked Sendable { let session: Session }
+
+    /// - Parameters:
+    ///   - path: where it is, absolute.
+    ///   - pictures: what draws it, if there is something that does.
+    public init(_ session: sending Session, at path: String, pictures: (any PictureSource)? = nil) {
+        self.path = path
+        self.pictures = pictures
+        let handed = Handed(session: session)
+        _ = BackgroundThread { [self] in read(handed.session) }
+    }
+
+    /// Who waits for something is not to wait any longer.
+    func stop() {
+        document.giveUp()
+        sources.giveUp()
+        pictures?.stop()
+    }
+
+    private func read(_ session: Session, after before: [PictureQuery.ThreadName] = []) {
+        let begun = ContinuousClock.now
+        var options = QueryOptions()
+        options.lines = false
+        let listener = QueryListener(progress: { [self] part in readingPart.withLock { $0 = part } })
+        let query = SessionQuery(session, options, listener: listener)
+        // Nothing is missing of everything.
+        let threads = (try? PictureQuery.threads(of: query, after: before)) ?? []
+        document.set(SessionDocument(of: session, tracks: threads))
+        sources.set(SessionSources(session))
+        events.set(EventsDocument.bytes(of: query, tracks: threads))
+        let tracks = threads.map(PictureQuery.ThreadName.init)
+        growth.withLock { growth in
+            growth.tracks = tracks
+            growth.isReading = false
+            growth.next = .now.advanced(by: max(.seconds(1), begun.duration(to: .now) * 4))
+        }
+    }
+
+    /// How a recording that goes on is followed.
+    private struct Growth: Sendable {
+        /// The tracks that the page knows of.
+        var tracks: [PictureQuery.ThreadName] = []
+        var isReading = true
+        /// When it is worth while to look again, so that most of the time is left to others.
+        var next = ContinuousClock.now
+    }
+
+    /// Has a recording that goes on be read again, where that is due.
+    private func grow() {
+        guard document.present?.isRecording == true else { return }
+        let before = growth.withLock { growth -> [PictureQuery.ThreadName]? in
+            if growth.isReading || growth.next > .now { return nil }
+            growth.isReading = true
+            return growth.tracks
+        }
+        guard let before else { return }
+        _ = BackgroundThread { [self] in
+            // Each is used by one thread alone. Without a session, what is there stays.
+            if let drawn = try? Session(path: path), pictures?.grow(to: drawn) ?? true,
+                let told = try? Session(path: path)
+            {
+                read(told, after: before)
+            } else {
+                growth.withLock { growth in
+                    growth.isReading = false
+                    growth.next = .now.advanced(by: .seconds(1))
+                }
+            }
+        }
+    }
+
+    /// The answer to what is asked of the session itself.
+    ///
+    /// - Parameter compared: what is compared, if it is one of two.
+    func reply(to route: Route, compared: Compared?) -> Reply {
+        switch route {
+        case .session:
+            guard let document = document.wait() else { return .error(503, "The viewer is ending.") }
+            grow()
+            return .json(document.whole(summaries: pictures?.summaries ?? 0, compared: compared))
+        case .events:
+            if let events = events.present { return .json(events) }
+            let part = readingPart.withLock { $0 }
+            return Reply(status: 202, bytes: jsonBytes { json in json.object { json.field("progress", part) } })
+        case .source(let file):
+            guard let sources = sources.wait() else { return .error(503, "The viewer is ending.") }
+            return SourceDocument.reply(with: file, of: sources)
+        case .names(let first): return drawn { .json(try $0.names(from: first)) }
+        case .picture(let request):
+            return drawn { Reply(status: 200, type: "application/octet-stream", bytes: try $0.picture(request)) }
+        case .call(let request):
+            return drawn { try $0.call(request).map(Reply.json) ?? .error(404, "No call is open there.") }
+        case .filter(let request, let first):
+            return drawn { .json(try $0.filter(request.options, from: first)) }
+        case .page, .ask: return .empty(404)
+        }
+    }
+
+    private func drawn(_ body: (any PictureSource) throws -> Reply) -> Reply {
+        guard let pictures else { return .error(503, "This recording has no pictures.") }
+        do { return try body(pictures) } catch { return .error(503, "\(error)") }
+    }
+}
+
+/// What the sessions are called that are compared.
+struct Compared: Sendable {
+    let before: String
+    let after: String
+}

@@ -1,0 +1,156 @@
+import TestSupport
+import Testing
+
+/// The viewer's panes of source files and of memory: what they show is what `report` tells.
+@Suite struct ViewerPanesTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory("panes") }
+
+    private func page(_ server: ViewServer, _ hash: String, _ steps: [String]) throws -> [String] {
+        try Browser.run(
+            "http://127.0.0.1:\(server.port)\(server.root)\(hash)",
+            ["wait typeof session !== 'undefined' && session && panes.shown"] + steps, isFlame: false)
+    }
+
+    private func jq(_ filter: String, _ arguments: [String]) throws -> String {
+        let told = try Fathom.run(arguments + ["--format", "json"])
+        try #require(told.status == 0, "\(told.stderr)")
+        let found = try run("jq", ["-c", filter], input: told.stdout)
+        try #require(found.status == 0, "\(found.stderr)")
+        return String(found.stdout.dropLast())
+    }
+
+    private func compact(_ json: String) -> String { json.replacing(", ", with: ",") }
+
+    private static let isThere = "wait paneOf('source').calls && paneOf('source').grid.rows.length > 0"
+    private static let defined =
+        "paneOf('source').grid.rows.filter(row => row.functions.length).map(row => [row.number, row.calls, row.total_ns, row.self_ns])"
+    private static let made =
+        "paneOf('source').grid.rows.filter(row => row.made).map(row => [row.number, row.made, row.spent_ns])"
+    private static let reported = "[.functions[] | select(.file) | [.line, .calls, .total_ns, .self_ns]] | sort"
+    private static let lines = "[.lines[] | select(.line) | [.line, .calls, .total_ns]] | sort"
+
+    /// Of the whole time, of a stretch and of a filter.
+    @Test func sourceIsThatOfReport() throws {
+        let session = try SourceLineTests.record(SourceLineTests.program, in: directory)
+        let server = try ViewServer(session, in: directory)
+        let whole = try page(
+            server, "#pane=source",
+            [
+                Self.isThere, Self.defined, Self.made, "[session.begin, session.end]",
+                "paneOf('source').grid.rows[2].text",
+                "paneOf('source').file",
+            ])
+        #expect(try compact(whole[0]) == jq(Self.reported, ["report", session]))
+        #expect(try compact(whole[1]) == jq(Self.lines, ["report", session, "--by", "line"]))
+        #expect(whole[3] == #""    int sum = leaf(n);""# && whole[4].hasSuffix("/lines.c\""), "\(whole)")
+        let bounds = whole[2].filter { !"[] ".contains($0) }.split(separator: ",").compactMap { UInt64($0) }
+        try #require(bounds.count == 2)
+        let from = bounds[0] + (bounds[1] - bounds[0]) / 3, to = bounds[1] - (bounds[1] - bounds[0]) / 3
+        for (hash, options) in [
+            ("#range=\(from)-\(to)&pane=source", ["--from", "\(from)ns", "--to", "\(to)ns"]),
+            ("#o=-N&o=leaf&pane=source", ["-N", "leaf"]),
+        ] {
+            let found = try page(server, hash, [Self.isThere, Self.defined, Self.made])
+            #expect(try compact(found[0]) == jq(Self.reported, ["report", session] + options))
+            #expect(try compact(found[1]) == jq(Self.lines, ["report", session, "--by", "line"] + options))
+        }
+    }
+
+    private static func line(_ number: Int) -> String {
+        "[...document.querySelectorAll('#pane-source tbody tr[data-at]')].find(line => line.dataset.at === '\(number - 1)')"
+    }
+
+    /// A click on a function's line selects it, and a function that is selected elsewhere is shown; by keys as well.
+    @Test func sourceFollowsTheSelection() throws {
+        let padding = String(repeating: "// another line\n", count: 250_000)
+        let session = try SourceLineTests.record(padding + SourceLineTests.program, in: directory)
+        let server = try ViewServer(session, in: directory)
+        let found = try page(
+            server, "#pane=source",
+            [
+                "still", Self.isThere, "paneOf('source').grid.rows.length", "do choose({ name: 'both' }, true)",
+                "wait \(Self.line(250_002))?.getAttribute('aria-selected') === 'true'",
+                "document.querySelectorAll('#pane-source tbody tr').length < 200",
+                "\(Self.line(250_002)).textContent.includes('both(int n)')", "click \(Self.line(250_007))",
+                "wait selection.name === 'down'", "location.hash.includes('function=down')",
+                "\(Self.line(250_007)).getAttribute('aria-selected')",
+                "do \(Self.line(250_007)).focus()", "key ArrowDown", "document.activeElement.dataset.at",
+                "key ArrowDown",
+                "key ArrowDown", "key Enter", "wait selection.name === 'main'", "back",
+                "wait selection.name === 'down'",
+                "do choose({ filters: ['-N', 'down'] }, true)",
+                "wait paneOf('source').grid.rows[250006].functions.length === 0 && paneOf('source').calls",
+                "paneOf('source').grid.rows[250001].calls",
+                "click document.querySelector('#pane-source input')", "type main(void)",
+                "wait paneOf('source').grid.shown.length === 1", "paneOf('source').grid.shown[0].number",
+            ])
+        #expect(
+            found == [
+                "250014", "true", "true", "true", "\"true\"", "\"250007\"", "10", "250010",
+            ], "\(found)")
+    }
+
+    /// Where the file is not there any more, or is another one, the pane says so, and shows what is known.
+    @Test func missingSources() throws {
+        let session = try SourceLineTests.record(SourceLineTests.program, in: directory)
+        let server = try ViewServer(session, in: directory)
+        _ = try directory.write("// first\n" + SourceLineTests.program, to: "lines.c")
+        let changed = try page(server, "#pane=source", [Self.isThere, "paneOf('source').told.textContent"])
+        #expect(changed[0].contains("Changed since it was recorded"), "\(changed)")
+        try run("rm", [directory.file("lines.c")])
+        let gone = try page(
+            server, "#pane=source",
+            [
+                Self.isThere, "paneOf('source').told.textContent", "paneOf('source').grid.rows.map(row => row.number)",
+                "click document.querySelector('#pane-source tbody tr[data-at=\"0\"]')",
+                "wait selection.name === 'leaf'",
+            ])
+        #expect(gone[0].contains("No such file or directory") && gone[1] == "[1, 2, 3, 4, 7, 8, 10, 11, 12]", "\(gone)")
+    }
+
+    private static let memory =
+        "paneOf('memory').grid.rows.map(row => [row.name, ...['allocations', 'allocated_bytes', 'own_allocated_bytes', 'live_bytes', "
+        + "'own_live_bytes', 'live_blocks'].map(key => row.after[key])]).sort()"
+    private static let reportedMemory =
+        "[.functions[] | select(.allocations > 0) | [.name, .allocations, .allocated_bytes, .own_allocated_bytes, .live_bytes, "
+        + ".own_live_bytes, .live_blocks]] | sort"
+
+    @Test func memoryIsThatOfReport() throws {
+        let session = directory.file("memory.fathom")
+        let program = try Binaries.instrumented("memory.c", .gccO2)
+        try #require(try Fathom.record([program], into: session, options: ["--quiet", "--memory"]).status == 0)
+        let server = try ViewServer(session, in: directory), isThere = "wait paneOf('memory').grid?.rows.length > 0"
+        let whole = try page(
+            server, "#pane=memory",
+            [
+                isThere, Self.memory, "[session.begin, session.end]",
+                "paneOf('memory').grid.shown.map(row => row.after.own_live_bytes)",
+                "paneOf('memory').grid.shown.every(row => row.after.freed_bytes === row.after.own_allocated_bytes - row.after.own_live_bytes)",
+                "click document.querySelector('#pane-memory tbody tr[data-at=\"0\"]')",
+                "wait selection.name === paneOf('memory').grid.shown[0].name",
+                "click document.querySelector('#pane-memory thead th:nth-child(2) button')",
+                "wait paneOf('memory').grid.sort === 'after calls'",
+            ])
+        #expect(try compact(whole[0]) == jq(Self.reportedMemory, ["report", session]))
+        let live = whole[2].filter { !"[] ".contains($0) }.split(separator: ",").compactMap { Int($0) }
+        #expect(live.count > 3 && live == live.sorted(by: >) && whole[3] == "true", "\(whole)")
+        let bounds = whole[1].filter { !"[] ".contains($0) }.split(separator: ",").compactMap { UInt64($0) }
+        try #require(bounds.count == 2)
+        let to = bounds[0] + (bounds[1] - bounds[0]) / 2
+        for (hash, options) in [
+            ("#range=\(bounds[0])-\(to)&pane=memory", ["--from", "\(bounds[0])ns", "--to", "\(to)ns"]),
+            ("#o=-D&o=2&pane=memory", ["-D", "2"]),
+        ] {
+            let found = try page(server, hash, [isThere, Self.memory])
+            #expect(try compact(found[0]) == jq(Self.reportedMemory, ["report", session] + options))
+        }
+    }
+
+    @Test func memoryIsOnlyThereWhereItWasRecorded() throws {
+        let server = try ViewServer(try DrawnRecording().session, in: directory)
+        let found = try page(server, "#pane=memory", ["panes.all.map(pane => pane.key)", "panes.shown.key"])
+        #expect(found == [#"["flame", "functions", "tree", "durations", "source", "info"]"#, #""flame""#], "\(found)")
+    }
+}
