@@ -90,7 +90,9 @@ import Testing
         let tree = try Fathom.run(["tree", session, "--call-sites", "--no-fold"] + stretch).stdout
         var counts: [Int: Int] = [:]
         for line in tree.split(separator: "\n") {
-            guard let place = line.range(of: "lines.c:")?.upperBound, let number = Int(line[place...]) else { continue }
+            guard let place = line.firstRange(of: "lines.c:")?.upperBound, let number = Int(line[place...]) else {
+                continue
+            }
             counts[number, default: 0] += 1
         }
         #expect(counts.count > 1)
