@@ -50,14 +50,14 @@ addPane({
         Object.assign(this, { choice, filter });
     },
     async show() {
-        const functions = await askFunctions(this, commonOptions());
+        const functions = await askFunctions(this, clippedOptions());
         if (!functions) return;
         this.functions = functions.filter(row => row.file && row.line > 0);
         this.calls = this.calls?.stretch === String(commonOptions()) ? this.calls : null;
         this.chooseFile();
         await this.showFile();
         if (session.content !== 'calls') return;
-        const stretch = String(commonOptions()), byLine = ['--by', 'line', ...commonOptions()];
+        const stretch = String(commonOptions()), byLine = ['--by', 'line', ...clippedOptions()];
         const answers = await Promise.all(this.ofLines.map(part => ask(part, 'report', byLine, part.side)));
         if (answers.includes(null) || stretch !== String(commonOptions())) return;
         this.calls = { stretch, lines: answers.map(answer => answer.lines) };

@@ -62,7 +62,7 @@ import Testing
         let part = ["--from", "\(from)ns", "--to", "\(to)ns"]
         #expect(
             try compact(rows("#range=\(from)-\(to)&pane=functions")[0])
-                == jq(Self.reported, ["report", session] + part))
+                == jq(Self.reported, ["report", session, "--clip"] + part))
         #expect(
             try compact(rows("#o=-N&o=peek&pane=functions")[0]) == jq(Self.reported, ["report", session, "-N", "peek"]))
     }

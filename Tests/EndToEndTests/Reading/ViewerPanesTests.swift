@@ -49,7 +49,7 @@ import Testing
         try #require(bounds.count == 2)
         let from = bounds[0] + (bounds[1] - bounds[0]) / 3, to = bounds[1] - (bounds[1] - bounds[0]) / 3
         for (hash, options) in [
-            ("#range=\(from)-\(to)&pane=source", ["--from", "\(from)ns", "--to", "\(to)ns"]),
+            ("#range=\(from)-\(to)&pane=source", ["--clip", "--from", "\(from)ns", "--to", "\(to)ns"]),
             ("#o=-N&o=leaf&pane=source", ["-N", "leaf"]),
         ] {
             let found = try page(server, hash, [Self.isThere, Self.defined, Self.made])
