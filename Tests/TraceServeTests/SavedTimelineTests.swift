@@ -26,7 +26,7 @@ import TraceQuery
     /// With room for it, each call is there; with less, steps are longer. There is never more than there is room for.
     @Test func lessRoomMakesLongerSteps() throws {
         var finest: [UInt64] = []
-        for room in [16 << 20, 400_000, 100_000, 40_000] {
+        for room in [16 << 20, 1_000_000, 300_000, 100_000] {
             var told: [Double] = []
             let timeline = SavedTimeline(pictures: pictures, room: room, time: time) { told.append($0) }.timeline()
             #expect(timeline.size <= room && told.last == 1, "\(timeline.size) of \(room)")

@@ -159,5 +159,14 @@ function listenToGraph() {
     tellTurned();
     element('show-sandwich').onclick = toggleSandwich;
     view.addEventListener('scroll', hideTip);
-    new ResizeObserver(() => { if (graph && main.view.clientWidth) { main.fit(); main.draw(); legend(); drawSandwich(); } }).observe(view);
+    new ResizeObserver(() => {
+        if (!graph || !main.view.clientWidth || isPrinting) return;
+        hideTip();
+        const below = main.spaceHeight - main.height - main.scrolled; // stays as it is where the root is at the bottom
+        main.fit();
+        if (main.isTurned) view.scrollTop = main.spaceHeight - main.height - below;
+        main.draw();
+        legend();
+        drawSandwich();
+    }).observe(view);
 }

@@ -138,7 +138,8 @@ import Testing
         let page = recording.directory.file("page.html")
         let text = String(decoding: try readFile(picture), as: UTF8.self)
         try writeFile(
-            Array("<!doctype html><body>\(text)<script>var main = { width: 1 }</script></body>".utf8), to: page)
+            Array("<!doctype html><body>\(text)<script>var main = { width: 1, graph: 1 }</script></body>".utf8),
+            to: page)
         let found = try Browser.run(page, ["document.querySelectorAll('svg > rect').length > 10", "document.title"])
         #expect(found.first == "true")
     }

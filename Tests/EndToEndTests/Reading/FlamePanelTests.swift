@@ -166,7 +166,7 @@ import Testing
                 && found[0].hasSuffix(#""value", "functions", "total", "file", true, "e"]"#))
         #expect(found.last == found[0] && found.contains("true"))
         let hash = found[1].dropFirst().dropLast()
-        let shared = try Browser.run("\(page)\(hash)", [state])
+        let shared = try Browser.run("\(page)\(hash)", [Self.tableIsThere, state])
         #expect(shared == [found[0]])
         // No address is a mistake.
         let wrong = try Browser.run(
@@ -178,7 +178,7 @@ import Testing
     /// The table is open where there is room for it, unless somebody closed it, with where functions are and their shares.
     @Test func wideWindowsHaveTheTable() throws {
         let blank = recording.directory.file("blank.html")
-        try writeFile(Array("<!doctype html><script>const main = { width: 1 }</script>".utf8), to: blank)
+        try writeFile(Array("<!doctype html><script>const main = { width: 1, graph: 1 }</script>".utf8), to: blank)
         func opened(_ size: String, _ steps: [String]) throws -> [String] {
             try Browser.run(
                 blank, ["still", "size \(size)", "load \(page)", "wait main.width > 1 && main.graph"] + steps)
