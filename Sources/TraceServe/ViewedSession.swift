@@ -39,25 +39,6 @@ public final class ViewedSession: Sendable {
         pictures?.stop()
     }
 
-    private func read(_ session: Session, after before: [PictureQuery.ThreadName] = []) {
-        let begun = ContinuousClock.now
-        var options = QueryOptions()
-        options.lines = false
-        let listener = QueryListener(progress: { [self] part in readingPart.withLock { $0 = part } })
-        let query = SessionQuery(session, options, listener: listener)
-        // Nothing is missing of everything.
-        let threads = (try? PictureQuery.threads(of: query, after: before)) ?? []
-        document.set(SessionDocument(of: session, tracks: threads))
-        sources.set(SessionSources(session))
-        events.set(EventsDocument.bytes(of: query, tracks: threads))
-        let tracks = threads.map(PictureQuery.ThreadName.init)
-        growth.withLock { growth in
-            growth.tracks = tracks
-            growth.isReading = false
-            growth.next = .now.advanced(by: max(.seconds(1), begun.duration(to: .now) * 4))
-        }
-    }
-
     /// How a recording that goes on is followed.
     private struct Growth: Sendable {
         /// The tracks that the page knows of.
@@ -67,26 +48,54 @@ public final class ViewedSession: Sendable {
         var next = ContinuousClock.now
     }
 
+    /// - Parameter tracks: those that the page knows of, if this is not the first time.
+    private func read(_ session: Session, after tracks: [PictureQuery.ThreadName]? = nil) {
+        let begun = ContinuousClock.now
+        var options = QueryOptions()
+        options.lines = false
+        let listener = QueryListener(progress: { [self] part in readingPart.withLock { $0 = part } })
+        let query = SessionQuery(session, options, listener: listener)
+        // Nothing is missing of everything.
+        let threads = (try? PictureQuery.threads(of: query, after: tracks ?? [])) ?? []
+        let names = threads.map(PictureQuery.ThreadName.init)
+        var isDrawn = true
+        let new = SessionDocument(of: session, tracks: threads)
+        if tracks == nil {
+            document.set(new)
+            pictures?.begin(order: names)
+        } else if let pictures {
+            // What is opened later has all that this has.
+            isDrawn = (try? Session(path: path)).map { pictures.grow(to: $0, order: names) } ?? false
+        }
+        if isDrawn {
+            // Source files are told of as they are when it ends.
+            if tracks == nil || !session.isRecording { sources.set(SessionSources(session)) }
+            events.set(EventsDocument.bytes(of: query, tracks: threads))
+            // Last, because the page asks for the rest as soon as it knows of it.
+            document.set(new)
+        }
+        growth.withLock { growth in
+            if isDrawn { growth.tracks = names }
+            growth.isReading = false
+            growth.next = .now.advanced(by: max(.seconds(1), begun.duration(to: .now) * 4))
+        }
+    }
+
     /// Has a recording that goes on be read again, where that is due.
     private func grow() {
         guard document.present?.isRecording == true else { return }
-        let before = growth.withLock { growth -> [PictureQuery.ThreadName]? in
+        let tracks = growth.withLock { growth -> [PictureQuery.ThreadName]? in
             if growth.isReading || growth.next > .now { return nil }
             growth.isReading = true
             return growth.tracks
         }
-        guard let before else { return }
+        guard let tracks else { return }
         _ = BackgroundThread { [self] in
-            // Each is used by one thread alone. Without a session, what is there stays.
-            if let drawn = try? Session(path: path), pictures?.grow(to: drawn) ?? true,
-                let told = try? Session(path: path)
-            {
-                read(told, after: before)
-            } else {
-                growth.withLock { growth in
-                    growth.isReading = false
-                    growth.next = .now.advanced(by: .seconds(1))
-                }
+            // Without a session, what is there stays.
+            if let session = try? Session(path: path) { return read(session, after: tracks) }
+            growth.withLock { growth in
+                growth.isReading = false
+                growth.next = .now.advanced(by: .seconds(1))
             }
         }
     }

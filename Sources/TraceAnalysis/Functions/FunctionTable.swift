@@ -107,10 +107,15 @@ public final class FunctionTable {
         return id
     }
 
-    /// Gives functions the numbers that they have in `other`. This table has none yet.
-    public func number(as other: FunctionTable) {
-        for module in other.modules { _ = intern(module) }
-        for function in other.functions { _ = intern(function) }
+    /// Gives functions the numbers that they have in another table. This one has none yet, but for those that it got so before.
+    ///
+    /// - Parameter modules: those of the other table.
+    public func number(_ all: [Function], of modules: [ModuleIdentity]) {
+        let modules = modules.map { intern($0) }
+        for var function in all.dropFirst(functions.count) {
+            if function.module >= 0 { function.module = modules[Int(function.module)] }
+            _ = intern(function)
+        }
     }
 
     /// The dense id of function `id` as it is called at a line: that counts as a function by itself.

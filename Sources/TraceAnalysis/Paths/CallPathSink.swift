@@ -214,6 +214,7 @@ struct CallPathSink: CallSink {
     mutating func drop(
         _ call: UnsafeMutablePointer<OpenCall<Payload>>, calls: UInt32, time: UInt64, at moment: UInt64
     ) {
+        guard counted.contains(moment) else { return }
         call.pointee.payload.dropped.add(CallSum(calls: UInt64(calls), time: time))
     }
 

@@ -25,6 +25,13 @@ final class ChunkOutlines {
     /// Whether one core alone would have to make most of them, which is no faster than to read the chunks.
     var takesOneCore: Bool { workers == 1 && !store.has(0, of: thread) }
 
+    /// Whether the first chunks can be told by their outlines, if they have no long calls, and it takes less time than to read them.
+    var isWorthwhile: Bool {
+        if takesOneCore { return false }
+        turn(to: 0, .max)
+        return last.outlines.count { $0?.isPlain ?? false } > last.outlines.count / 2
+    }
+
     /// The outline of a chunk that can stand for it where calls shorter than `least`, in ns, are not shown; nil where the chunk is to be
     /// read. Chunks are asked for in their order.
     func outline(of index: Int, least: UInt64) -> ChunkOutline? {

@@ -48,6 +48,14 @@ public final class Summaries {
         self.init(threads, clock, resolver, before.storage, before.functions, trees)
     }
 
+    /// Whether most of the storage is of what was made anew since, as ``init(of:after:clock:resolver:onProgress:)`` does.
+    public var isWasteful: Bool {
+        storage.byteCount > 4 * trees.reduce(0) { $0 + $1.byteCount } + Summaries.littleWaste
+    }
+
+    /// In bytes.
+    private static let littleWaste: UInt64 = 16 << 20
+
     /// No summaries: pictures are made of chunks, and coarse where that would take too long.
     public convenience init(withoutAny threads: [TracedThread], clock: Clock, resolver: FunctionResolver) {
         self.init(threads, clock, resolver, SummaryMemory(), SummaryFunctions(), threads.map { _ in SummaryTree() })

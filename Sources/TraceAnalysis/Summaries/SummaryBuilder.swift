@@ -84,6 +84,7 @@ final class SummaryBuilder {
         let chunks = threads[thread].chunks.count
         if threads[thread].keepsPaths || chunks == 0 { return [] }
         let leaves = (chunks + SummaryTree.leafChunks - 1) / SummaryTree.leafChunks
+        if begun[thread].leafCount == leaves { return [] }
         guard !threads[thread].isJoined else { return [Share(thread: thread, leaves: 0..<leaves)] }
         var shares: [Share] = []
         var begin = begun[thread].leafCount

@@ -1,23 +1,35 @@
+internal import Synchronization
+
 /// Where the bytes of summaries are.
 public protocol SummaryStorage: AnyObject {
     /// Keeps bytes; nil where that cannot be.
     func append(_ bytes: [UInt8]) -> UInt64?
     /// Bytes that were kept; nil where they are not there.
     func read(_ offset: UInt64, _ size: Int) -> [UInt8]?
+    /// How many bytes it takes.
+    var byteCount: UInt64 { get }
 }
 
 /// Keeps them in memory.
 public final class SummaryMemory: SummaryStorage {
-    private var bytes: [UInt8] = []
+    private let kept = Mutex<[UInt8]>([])
 
     public init() {}
 
+    public var byteCount: UInt64 { kept.withLock { UInt64($0.count) } }
+
     public func append(_ more: [UInt8]) -> UInt64? {
-        defer { bytes += more }
-        return UInt64(bytes.count)
+        kept.withLock { bytes in
+            defer { bytes += more }
+            return UInt64(bytes.count)
+        }
     }
 
     public func read(_ offset: UInt64, _ size: Int) -> [UInt8]? {
+        kept.withLock { SummaryMemory.part(of: $0, offset, size) }
+    }
+
+    private static func part(of bytes: [UInt8], _ offset: UInt64, _ size: Int) -> [UInt8]? {
         guard offset <= UInt64(bytes.count), size <= bytes.count - Int(offset) else { return nil }
         return Array(bytes[Int(offset)..<Int(offset) + size])
     }

@@ -22,12 +22,22 @@ struct SummaryTree {
     }
 
     var leafCount: Int { levels.first?.count ?? 0 }
+    /// Bytes that it has in the storage, before these are compressed.
+    var byteCount: UInt64 {
+        levels.joined().reduce(0) { $0 + UInt64($1.piece.size) } + spines.reduce(0) { $0 + UInt64($1.size) }
+    }
 
     /// What stays as it is when the thread goes on, whose present state is `thread`: nodes whose chunks all were complete. Nothing where the
     /// thread cannot be split behind them.
     ///
     /// - Complexity: O(chunks).
     func beginning(of thread: TracedThread, clock: Clock) -> SummaryTree {
+        // Of a thread that has ended, all stays.
+        if thread.hasEnded, leafCount == (thread.chunks.count + SummaryTree.leafChunks - 1) / SummaryTree.leafChunks,
+            leafCount > 0, !thread.isJoined, levels[0].indices.allSatisfy({ isSame($0, in: thread, clock) })
+        {
+            return self
+        }
         // The last leaf's chunks may have grown. What is open at the ends of leaves is kept for as many as a node has.
         var count = max(leafCount - 1, 0) / SummaryTree.fanout * SummaryTree.fanout
         guard count > 0, !thread.isJoined, count * SummaryTree.leafChunks < thread.chunks.count,
@@ -47,7 +57,8 @@ struct SummaryTree {
     /// Whether a leaf's chunks are what they were.
     private func isSame(_ leaf: Int, in thread: TracedThread, _ clock: Clock) -> Bool {
         let first = leaf * SummaryTree.leafChunks
-        let size = (first..<first + SummaryTree.leafChunks).reduce(0) { $0 + thread.chunks[$1].size }
+        let chunks = first..<min(first + SummaryTree.leafChunks, thread.chunks.count)
+        let size = chunks.reduce(0) { $0 + thread.chunks[$1].size }
         let begin = leaf == 0 ? nil : thread.own(ticks: thread.chunks[first].beginTicks, clock)
         return levels[0][leaf].logBytes == size && (begin.map { $0 == levels[0][leaf].begin } ?? true)
     }

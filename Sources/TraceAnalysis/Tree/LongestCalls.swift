@@ -64,6 +64,11 @@ public final class LongestCalls {
     /// Ends the search, when all calls are known.
     func finish() {
         cut()
+        // Others were passed.
+        if ranks.count == limit, candidates > UInt64(limit), let shortest = ranks.max() {
+            last = shortest
+            least = shortest.total
+        }
         ranks = []
     }
 

@@ -1,5 +1,5 @@
 // A recording that goes on: what is viewed grows while one looks.
-const growth = { pause: 1000, isFollowed: false }; // ms; whether the end stays in view
+const growth = { pause: 1000, isFollowed: false, isNew: false }; // ms; whether the end stays in view, and panes are behind
 
 async function followRecording() {
     let next;
@@ -25,18 +25,20 @@ function grow(next) {
     element('sum').textContent = summaryOfSession();
     element('empty').hidden = session.tracks.length > 0;
     tellRecording();
-    if (!theStage()) return followWithPanes();
+    panes.answers.clear();
+    growth.isNew = true;
     for (const part of pictures.values()) part.isOld = true;
     timeline.answered.clear();
     if (growth.isFollowed) choose({ from: Math.max(next.end - span, begin), to: next.end });
     else if (wasWhole) choose({ from: Math.min(begin, next.begin), to: next.end });
     else if (wasAtEnd) choose({ from: next.end - span, to: next.end });
-    overview.width = 0;
-    layOut();
-    loadOverview();
-    redraw(true);
-    // What is being asked is answered first.
-    for (const pane of panes.all) if (!pane.place?.classList.contains('asking')) pane.state = null;
+    if (theStage()) {
+        overview.width = 0;
+        layOut();
+        loadOverview();
+        redraw(true);
+    }
+    for (const pane of panes.all) pane.state = null;
     followWithPanes();
 }
 

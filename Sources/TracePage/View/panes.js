@@ -53,6 +53,10 @@ function settlePane(pane, problem, said = []) {
     const lines = problem ? [...problem.said ?? [], problem.message] : said;
     pane.note.replaceChildren(...lines.map(line => make('p', line.replace(/^(fathom: )?(warning|error): /, ''))));
     pane.note.hidden = lines.length === 0;
+    if (pane.isBehind) {
+        pane.isBehind = false;
+        followWithPanes();
+    }
 }
 
 /// Draws a pane's answer, where it has come.
@@ -73,7 +77,13 @@ function followWithPanes(isSoon = false) {
     clearTimeout(panes.timer);
     panes.timer = setTimeout(() => {
         if (timeline.isMoving) return followWithPanes();
-        for (const pane of panes.all) if (pane.place && !pane.place.hidden && element('dock').offsetHeight > 40) refreshPane(pane);
+        for (const pane of panes.all) {
+            if (!pane.place || pane.place.hidden || element('dock').offsetHeight <= 40) continue;
+            // Of a recording that grows, what was asked is answered first.
+            pane.isBehind = growth.isNew && pane.place.classList.contains('asking');
+            if (!pane.isBehind) refreshPane(pane);
+        }
+        growth.isNew = false;
         tellScope();
         if (session.content === 'calls') describeStage();
     }, isSoon ? 0 : 250);

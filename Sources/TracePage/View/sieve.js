@@ -24,7 +24,8 @@ async function refreshSieve() {
 
 /// Which entries of a picture are left out, as a byte each; null where no filter is chosen.
 function paleEntries(part) {
-    if (!sieve.tells) return null;
+    // What triggers say depends on more than is known here.
+    if (!sieve.tells || sieve.tells.hasLimits) return null;
     if (part.sieved !== sieve.version) [part.sieved, part.pale] = [sieve.version, sifted(part)];
     return part.pale;
 }

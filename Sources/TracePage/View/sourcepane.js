@@ -193,7 +193,9 @@ addPane({
         const at = row.functions.findIndex(each => each.name === selection.name), next = row.functions[(at + 1) % row.functions.length];
         if (next) {
             this.ofName = next.name;
+            this.isChoosing = true; // the file stays: others may have that function, too
             choose({ name: next.name, call: null, file: this.file }, true);
+            this.isChoosing = false;
         }
         this.grid.draw();
     },
@@ -208,4 +210,7 @@ addPane({
 });
 
 // Another function leads to its own file.
-selectionListeners.push(changed => { if (changed.has('name') && !changed.has('file') && selection.file && !isRestoring) choose({ file: null }); });
+selectionListeners.push(changed => {
+    const isOwn = isRestoring || paneOf('source')?.isChoosing;
+    if (changed.has('name') && !changed.has('file') && selection.file && !isOwn) choose({ file: null });
+});

@@ -11,12 +11,12 @@ public final class PictureQuery {
     private var summaries: Summaries
     private var isSummarized = false
 
-    /// - Parameter before: the same recording when it had fewer calls.
+    /// - Parameter order: threads that come first, in this order.
     /// - Throws: where the session keeps no calls.
-    public init(_ query: SessionQuery, after before: PictureQuery? = nil) throws(QueryError) {
+    public init(_ query: SessionQuery, order: [ThreadName] = []) throws(QueryError) {
         try query.session.requireCalls(for: "pictures show single calls")
         self.query = query
-        threads = try PictureQuery.threads(of: query, after: before?.threads.map(ThreadName.init) ?? [])
+        threads = try PictureQuery.threads(of: query, after: order)
         summaries = Summaries(withoutAny: threads, clock: query.session.clock, resolver: query.resolver)
     }
 
@@ -47,7 +47,7 @@ public final class PictureQuery {
     /// - Returns: what ``use(_:)`` takes; nil where there is no place for summaries.
     /// - Complexity: O(records) over all cores, where none are kept.
     public func prepare(after before: PictureQuery? = nil, progress: @escaping (Double) -> Void) -> Summaries? {
-        if let before, before.isSummarized {
+        if let before, before.isSummarized, !before.summaries.isWasteful {
             defer { progress(1) }
             return Summaries(
                 of: threads, after: before.summaries, clock: query.session.clock, resolver: query.resolver,

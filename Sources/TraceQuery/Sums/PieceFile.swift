@@ -13,6 +13,7 @@ internal import TraceSystem
 final class PieceFile: SummaryStorage {
     private let descriptor: Int32
     private var size: UInt64
+    var byteCount: UInt64 { size }
     /// Where it is kept once it is whole.
     private let place: Place?
     private let context = ZSTD_createCCtx()

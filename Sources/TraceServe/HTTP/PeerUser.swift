@@ -1,29 +1,33 @@
 internal import Glibc
 internal import TraceFile
 
-/// Whose connection it is that came in from this machine, as /proc/net/tcp tells (proc_net_tcp(5)).
+/// Whose connections they are that come in from this machine, as /proc/net/tcp tells (proc_net_tcp(5)).
 enum PeerUser {
-    /// The user of the other end of a connection by 127.0.0.1; nil where the system does not tell.
-    static func id(of connection: Int32) -> uid_t? {
-        guard let own = port(of: connection, getsockname), let other = port(of: connection, getpeername) else {
-            return nil
-        }
-        let text = SystemFile.contents(of: "/proc/net/tcp") ?? ""
-        let places = [place(other), place(own)]
-        for line in text.split(separator: "\n").dropFirst() {
+    /// Whether the other end of a connection by 127.0.0.1 belongs to this process's user or to root. Where the system tells of no
+    /// connections, it is taken for that.
+    static func isTrusted(_ connection: Int32) -> Bool {
+        guard let own = port(of: connection, getsockname), let other = port(of: connection, getpeername),
+            let table = SystemFile.contents(of: "/proc/net/tcp")
+        else { return true }
+        // The other end may call the address by one of IP's version 6, whose last part is the same.
+        let all = table + (SystemFile.contents(of: "/proc/net/tcp6") ?? "")
+        for line in all.split(separator: "\n") {
             let fields = line.split(separator: " ")
-            if fields.count > 7, [String(fields[1]), String(fields[2])] == places { return uid_t(fields[7]) }
+            // What nobody holds any more is told to be root's.
+            guard fields.count > 9, fields[1].hasSuffix(place(other)), fields[2].hasSuffix(place(own)), fields[9] != "0"
+            else { continue }
+            return [geteuid(), 0].contains(uid_t(fields[7]))
         }
-        return nil
+        return false
     }
 
     /// 127.0.0.1 and a port, as the kernel prints the number that the address has in memory.
     private static func place(_ port: UInt16) -> String {
-        let address = UInt32(0x7f00_0001).bigEndian
-        let text = String(address, radix: 16, uppercase: true), number = String(port, radix: 16, uppercase: true)
-        return String(repeating: "0", count: 8 - text.count) + text + ":"
-            + String(repeating: "0", count: 4 - number.count)
-            + number
+        func hexadecimal(_ number: some FixedWidthInteger) -> String {
+            let text = String(number, radix: 16, uppercase: true), width = number.bitWidth / 4
+            return String(repeating: "0", count: width - text.count) + text
+        }
+        return hexadecimal(UInt32(0x7f00_0001).bigEndian) + ":" + hexadecimal(port)
     }
 
     private static func port(

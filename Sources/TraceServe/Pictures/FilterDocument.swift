@@ -12,6 +12,7 @@ enum FilterDocument {
                 json.field("maxDepth", filter.maxDepth)
                 json.field("hasOnly", !filter.only.isEmpty)
                 json.field("leads", !filter.leadingTo.isEmpty)
+                json.field("hasLimits", !filter.triggers.isEmpty)
             }
         }
     }

@@ -1,7 +1,7 @@
 internal import Synchronization
 public import TraceAnalysis
 public import TraceFile
-internal import TraceQuery
+public import TraceQuery
 internal import TraceText
 
 /// The pictures of a session: of chunks at first, and of summaries as soon as these are made, in the background.
@@ -19,19 +19,23 @@ public final class SessionPictures: PictureSource {
 
     /// A session that is another thread's from now on.
     private struct Handed: @unchecked Sendable { let session: Session }
+    private let first: Handed
 
     /// - Parameters:
     ///   - session: is not used by anybody else any more.
     ///   - filter: what options of the command line mean.
     public init(_ session: sending Session, filter: @escaping @Sendable ([String]) throws -> TreeFilter) {
         self.filter = filter
-        let handed = Handed(session: session)
-        _ = BackgroundThread { [self] in make(handed.session) }
+        first = Handed(session: session)
     }
 
-    private func make(_ session: Session) {
+    public func begin(order: [PictureQuery.ThreadName]) {
+        _ = BackgroundThread { [self] in make(order) }
+    }
+
+    private func make(_ order: [PictureQuery.ThreadName]) {
         do throws(QueryError) {
-            let query = try SessionPictures.query(session)
+            let query = try SessionPictures.query(first.session, order)
             // What was put together from several threads is read by one at a time.
             let isJoined = query.threads.contains { $0.isJoined }
             if !isJoined { made.set(Pictures(query: query)) }
@@ -45,24 +49,31 @@ public final class SessionPictures: PictureSource {
         }
     }
 
-    private static func query(_ session: Session, after before: PictureQuery? = nil) throws(QueryError) -> PictureQuery
-    {
+    private static func query(
+        _ session: Session, _ order: [PictureQuery.ThreadName]
+    ) throws(QueryError) -> PictureQuery {
         var options = QueryOptions()
         options.showsCompilerMade = true  // rows are depths of all calls
-        return try PictureQuery(SessionQuery(session, options), after: before)
+        return try PictureQuery(SessionQuery(session, options), order: order)
     }
 
     /// From now on, draws the same recording as it is now. Tracks and functions keep their numbers.
     ///
-    /// - Parameter session: is not used by anybody else any more.
+    /// - Parameters:
+    ///   - session: is not used by anybody else any more.
+    ///   - order: the tracks.
     /// - Returns: whether that can be: not while the summaries of the first moment are being made.
-    public func grow(to session: sending Session) -> Bool {
+    public func grow(to session: sending Session, order: [PictureQuery.ThreadName]) -> Bool {
         guard summaries == 1, let before = made.present?.query,
-            let query = try? SessionPictures.query(session, after: before)
+            let query = try? SessionPictures.query(session, order)
         else { return false }
         let summaries = query.prepare(after: before) { _ in }
+        let table = before.query.functions
+        // What takes long is done before others have to wait.
+        let known = turn.withLock { _ in (table.functions, table.modules) }
+        query.query.functions.number(known.0, of: known.1)
         turn.withLock { _ in
-            query.query.functions.number(as: before.query.functions)
+            query.query.functions.number(table.functions, of: table.modules)
             if let summaries { query.use(summaries) }
             made.set(Pictures(query: query))
         }
@@ -72,6 +83,8 @@ public final class SessionPictures: PictureSource {
     public func stop() { made.giveUp() }
 
     private struct Missing: Error, CustomStringConvertible { let description: String }
+
+    private static let behind = Missing(description: "This track is not drawn yet.")
 
     private func drawn<Result>(_ body: (PictureQuery) throws -> Result) throws -> Result {
         guard made.wait() != nil else { throw Missing(description: problem.withLock { $0 }) }
@@ -84,7 +97,10 @@ public final class SessionPictures: PictureSource {
     public var summaries: Double { progress.withLock { $0 } }
 
     public func picture(_ request: PictureRequest) throws -> [UInt8] {
-        try drawn { PictureBytes.of($0, request, isPreliminary: summaries < 1) }
+        try drawn { pictures in
+            guard request.tracks.allSatisfy(pictures.threads.indices.contains) else { throw SessionPictures.behind }
+            return PictureBytes.of(pictures, request, isPreliminary: summaries < 1)
+        }
     }
 
     public func names(from first: Int) throws -> [UInt8] {
@@ -97,6 +113,9 @@ public final class SessionPictures: PictureSource {
     }
 
     public func call(_ request: CallRequest) throws -> [UInt8]? {
-        try drawn { CallDocument.bytes(of: $0, request) }
+        try drawn { pictures in
+            guard pictures.threads.indices.contains(request.track) else { throw SessionPictures.behind }
+            return CallDocument.bytes(of: pictures, request)
+        }
     }
 }

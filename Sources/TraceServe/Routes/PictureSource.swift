@@ -1,4 +1,5 @@
 public import TraceFile
+public import TraceQuery
 
 /// What draws the recording: parameters come checked, and bytes go out as they are sent.
 ///
@@ -21,10 +22,14 @@ public protocol PictureSource: Sendable {
     /// - Parameter words: options as the command line takes them.
     func filter(_ words: [String], from first: Int) throws -> [UInt8]
 
+    /// Begins to draw; `order` has the tracks.
+    func begin(order: [PictureQuery.ThreadName])
+
     /// The recording has grown, and is `session` now. Tracks and functions keep their numbers.
     ///
+    /// - Parameter order: the tracks; `session` may have more.
     /// - Returns: whether it is drawn now; if not, this may be tried again.
-    func grow(to session: sending Session) -> Bool
+    func grow(to session: sending Session, order: [PictureQuery.ThreadName]) -> Bool
 
     /// The server ends: who waits for a picture is not to wait any longer.
     func stop()

@@ -111,6 +111,9 @@ struct View: ParsableCommand {
 
     private func viewed(_ given: String) throws -> ViewedSession {
         let (session, path) = try opened(given)
+        if follow, !session.isRecording {
+            Diagnostics.warn("\(session.path) is not being recorded: there is nothing to follow")
+        }
         // Pictures are read beside the rest.
         let pictures =
             session.content == .calls

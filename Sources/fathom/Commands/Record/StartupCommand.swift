@@ -150,7 +150,7 @@ struct StartupCommand: ParsableCommand {
             options: options)
         let answer = Answer(
             report, warnings: starts.flatMap(\.warnings), sessions: starts.map(\.query.session))
-        if format == .html, let file, let given, session.content == .calls, let path = realpath(given, nil) {
+        if format == .html, let file, given != nil, session.content == .calls, let path = realpath(session.path, nil) {
             // The recording is there, so its calls are beside the report.
             defer { free(path) }
             let page = try SavedPage(

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import TraceAnalysis
 internal import TraceQuery
 
 /// How times of calls count that begin before a range of time, or end after it.
