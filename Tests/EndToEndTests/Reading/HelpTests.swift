@@ -83,10 +83,12 @@ import Testing
                 }
                 // A server goes on until a signal ends it, with its port or, as that may be taken, with any.
                 if command == "view" {
-                    let words = example.replacing("--port 8087", with: "--port 0").split(separator: " ").dropFirst(3)
+                    let words = example.replacing("--port 8087", with: "--port 0").split(separator: " ").dropFirst(2)
+                        .map {
+                            $0.hasSuffix(".fathom") ? directory.file(String($0)) : String($0)
+                        }
                     let server = try ViewServer(
-                        directory.file("prog.fathom"), in: directory, words.map(String.init),
-                        environment: ["BROWSER": "true"])
+                        words[0], in: directory, Array(words.dropFirst()), environment: ["BROWSER": "true"])
                     server.process.signal(SIGINT)
                     #expect(server.process.wait() == 0, "\(example)")
                     continue
