@@ -65,7 +65,11 @@ public final class ViewedSession: Sendable {
             pictures?.begin(order: names)
         } else if let pictures {
             // What is opened later has all that this has.
-            isDrawn = (try? Session(path: path)).map { pictures.grow(to: $0, order: names) } ?? false
+            if let drawn = try? Session(path: path) {
+                isDrawn = pictures.grow(to: drawn, order: names)
+            } else {
+                isDrawn = false
+            }
         }
         if isDrawn {
             // Source files are told of as they are when it ends.

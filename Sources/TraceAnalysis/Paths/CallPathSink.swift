@@ -167,8 +167,8 @@ struct CallPathSink: CallSink {
         let node = table.nodes + Int(call.pointee.payload.node)
         node.pointee.total &+= total
         node.pointee.selfTime &+= own
-        if start < node.pointee.firstStart { node.pointee.firstStart = start }
-        if end > node.pointee.lastEnd { node.pointee.lastEnd = end }
+        if begin < node.pointee.firstStart { node.pointee.firstStart = begin }
+        if stop > node.pointee.lastEnd { node.pointee.lastEnd = stop }
         if !offCPU.hadCPU(from: begin, to: stop) { split(from: begin, to: stop, of: node) }
         if call.pointee.payload.dropped.calls > 0 { takeOut(call.pointee.payload.dropped, own: own, of: node) }
         if call.pointee.isInherited { return addInherited(total, to: node) }
@@ -305,7 +305,8 @@ struct CallPathSink: CallSink {
             // callee did.
             if before.call.start <= to, boundary >= from {
                 let node = previous.table.nodes + Int(payload.node)
-                node.pointee.firstStart = min(node.pointee.firstStart, before.call.start)
+                node.pointee.firstStart = min(
+                    node.pointee.firstStart, max(before.call.start, counted.lowerBound))
             }
             if !carriedIn[index].hasEnded {
                 carriedOut[index].call.payload.callees &+= payload.callees

@@ -52,7 +52,9 @@ public struct CallTree {
             longest.begin(CallTree.number(of: thread))
             var builder = builder(.rank(longest), resolver.space(of: thread.process), of: thread)
             progress?.begin(thread)
-            if builder.unseenBelow != nil, filter.minCost == 0, filter.maxDepth == .max, let outlines = known(thread), outlines.isWorthwhile {
+            if builder.unseenBelow != nil, filter.minCost == 0, filter.maxDepth == .max, let outlines = known(thread),
+                outlines.isWorthwhile
+            {
                 // At least as many calls are as long as the longest ones of as many chunks.
                 let times = outlines.all().sorted(by: >)
                 let least = max(limit <= times.count ? times[limit - 1] : 0, longest.leastSoFar)

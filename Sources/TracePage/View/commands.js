@@ -78,7 +78,7 @@ function listenToKeys() {
     addEventListener('keydown', event => {
         if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') { event.preventDefault(); return openPrompt(); }
         if (document.querySelector('dialog[open]') || event.ctrlKey || event.metaKey || event.altKey) return;
-        const isTyping = ['INPUT', 'SELECT', 'TEXTAREA'].includes(event.target.tagName);
+        const isTyping = ['input', 'select', 'textarea'].includes(event.target.localName);
         if (isTyping && event.key !== 'Escape') return;
         if (isTyping && event.target !== element('search')) {
             if (event.target.type === 'search' && event.target.value) {

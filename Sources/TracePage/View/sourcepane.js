@@ -20,7 +20,7 @@ function sourceText(file) {
 }
 
 addPane({
-    key: 'source', title: 'Source', hint: 'Calls and time at each line of a source file', isFor: () => source.hasTexts,
+    key: 'source', title: 'Source', hint: 'Calls and time at each line of a source file', isFor: () => Boolean(source.hasTexts),
     of: () => [selection.name, selection.file], file: null, line: null,
     make(place) {
         const bar = make('div', undefined, 'bar'), choice = make('select'), filter = make('input');

@@ -45,7 +45,6 @@ struct AskCommand: Sendable {
             name: "flame",
             options: filters + threads + valued("time", "memory", "faults", "colour")
                 + flags("inverted", "time-order", "clip")
-
                 + [AskOption(name: "diff", takesValue: false, isOfBefore: true)],
             format: ["--format=json", "--output=-"]),
         AskCommand(

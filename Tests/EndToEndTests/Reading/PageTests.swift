@@ -192,7 +192,7 @@ import Testing
         ("[there](more.md), [here](#home), [the tool](../Tools/tool)", ""),
         ("[gone](gone.md)", "gone.md leads nowhere"),
         ("[part](more.md#gone)", "more.md has no heading #gone"),
-        ("[out](../../x)", "../../x leads out of the repository"),
+        ("[out](../..)", "../.. leads out of the repository"),
         ("<img alt=\"x\" src=\"gone.png\">", "gone.png leads nowhere"),
         ("<img alt=\"x\" src=\"https://example.org/x.png\">", "index.html loads https://example.org/x.png"),
         ("<script src=\"//example.org/x.js\"></script>", "index.html loads //example.org/x.js"),

@@ -27,7 +27,8 @@ final class ViewServer {
         }
         let parts = line.split(separator: "/", omittingEmptySubsequences: false)
         try #require(
-            parts.count == 5 && parts[0] == "http:" && parts[2].hasPrefix("127.0.0.1:") && parts[4] == "\n", "\(line)")
+            parts.count == 5 && parts[0] == "http:" && parts[2].hasPrefix("127.0.0.1:")
+                && (parts[4] == "\n" || parts[4].hasPrefix("#")), "\(line)")
         port = try #require(UInt16(parts[2].dropFirst("127.0.0.1:".count)))
         root = "/\(parts[3])/"
     }

@@ -39,7 +39,8 @@ import TraceFile
         let trace = RandomTrace(
             seed: seed, count: 30_000, chunkCalls: 20 + Int(seed) * 9, maxDepth: seed % 2 == 0 ? 60 : 8)
         try trace.writer.write(to: path)
-        let threads = try Session(path: path).processes.flatMap(\.threads)
+        let session = try Session(path: path), threads = session.processes.flatMap(\.threads)
+        defer { withExtendedLifetime(session) {} }
         let storage = SummaryMemory()
         var isWhole = 0
         let store = OutlineStore(threads, in: storage) { _ in isWhole += 1 }
@@ -68,7 +69,8 @@ import TraceFile
 
     @Test func damageIsFound() throws {
         try RandomTrace(seed: 3, count: 20_000, chunkCalls: 40).writer.write(to: path)
-        let threads = try Session(path: path).processes.flatMap(\.threads)
+        let session = try Session(path: path), threads = session.processes.flatMap(\.threads)
+        defer { withExtendedLifetime(session) {} }
         let storage = SummaryMemory(), store = OutlineStore(threads, in: storage)
         var filter = TreeFilter()
         filter.minCost = 1 << 62
