@@ -181,7 +181,11 @@ import Testing
         try writeFile(Array("<!doctype html><script>const main = { width: 1, graph: 1 }</script>".utf8), to: blank)
         func opened(_ size: String, _ steps: [String]) throws -> [String] {
             try Browser.run(
-                blank, ["still", "size \(size)", "load \(page)", "wait typeof main !== 'undefined' && main.width > 1 && main.graph"] + steps)
+                blank,
+                [
+                    "still", "size \(size)", "load \(page)",
+                    "wait typeof main !== 'undefined' && main.width > 1 && main.graph",
+                ] + steps)
         }
         let seen = """
             ['.calls', '.place', '.share', '.ownshare'].map(each => \

@@ -479,7 +479,8 @@ import Testing
         #expect(try server.get(path, host: "evil.example").status == 403)
         if Privilege.isRoot {
             // Another user of the machine who has read it does not get in, and does not take it away.
-            let script = #"exec 3<>/dev/tcp/127.0.0.1/$0; printf 'GET %s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n\r\n' "$1" "$0" >&3; head -n 1 <&3"#
+            let script =
+                #"exec 3<>/dev/tcp/127.0.0.1/$0; printf 'GET %s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n\r\n' "$1" "$0" >&3; head -n 1 <&3"#
             let other = try run(
                 "setpriv", ["--reuid", "65534", "--clear-groups", "bash", "-c", script, "\(server.port)", path])
             #expect(other.stdout.contains(" 404 "), "\(other.stdout) \(other.stderr)")
