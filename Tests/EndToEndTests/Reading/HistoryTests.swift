@@ -222,7 +222,7 @@ import Testing
             try #require(made.status == 0, "\(made.stderr)")
         }
         let beginnings = [
-            ("t.html", "<!DOCTYPE html>"), ("t.SVG", "<svg"), ("t.json", "{\"subject\""), ("t.txt", "total"),
+            ("t.html", "<!doctype html>"), ("t.SVG", "<svg"), ("t.json", "{\"subject\""), ("t.txt", "total"),
             ("t", "total"),
         ]
         for (name, beginning) in beginnings {
