@@ -82,7 +82,7 @@ import Testing
         let trend = try fathom("history", "trend", "leaf", "--metric", "calls", "--history", "h.db")
         let lines = trend.stdout.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
         #expect(lines.contains(["1", "2", "34", "34"]) && lines.contains(["2", "2", "35", "35", "+2.9", "%"]))
-        for (format, begin) in [("svg", "<svg "), ("html", "<!DOCTYPE html>"), ("json", "{\"subject\":\"total\"")] {
+        for (format, begin) in [("svg", "<svg "), ("html", "<!doctype html>"), ("json", "{\"subject\":\"total\"")] {
             let drawn = try fathom("history", "trend", "total", "--history", "h.db", "--format", format)
             #expect(
                 drawn.status == 0 && drawn.stdout.hasPrefix(begin)
