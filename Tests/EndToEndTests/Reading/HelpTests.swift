@@ -82,7 +82,7 @@ import Testing
                     continue
                 }
                 // A server goes on until a signal ends it, with its port or, as that may be taken, with any.
-                if command == "view" {
+                if command == "view", !example.contains("--save") {
                     let words = example.replacing("--port 8087", with: "--port 0").split(separator: " ").dropFirst(2)
                         .map {
                             $0.hasSuffix(".fathom") ? directory.file(String($0)) : String($0)
