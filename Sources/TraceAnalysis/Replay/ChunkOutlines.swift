@@ -32,26 +32,16 @@ final class ChunkOutlines {
         return last.outlines.count { $0?.isPlain ?? false } > last.outlines.count / 2
     }
 
-    /// The outline of a chunk that can stand for it where calls shorter than `least`, in ns, are not shown; nil where the chunk is to be
-    /// read. Chunks are asked for in their order.
-    func outline(of index: Int, least: UInt64) -> ChunkOutline? {
-        let block = index / OutlineStore.blockChunks
-        if block != last.block { turn(to: block, least) }
-        guard index < (block * OutlineStore.blockChunks + last.outlines.count),
-            let outline = last.outlines[index % OutlineStore.blockChunks], outline.canStand(least: least),
-            index + 1 < thread.chunks.count
-        else { return nil }
-        return outline
-    }
-
-    /// The outline of a chunk; nil where it is not made.
+    /// The outline of a chunk; nil where it is not made. Chunks are asked for in their order.
     ///
-    /// - Parameter makes: whether it is to be made, and those behind it.
-    func outline(of index: Int, makes: Bool) -> ChunkOutline? {
+    /// - Parameters:
+    ///   - makes: whether it is to be made, and those behind it.
+    ///   - least: it is of use where all calls are shorter, in ns. Where few are, those behind it are not made.
+    func outline(of index: Int, makes: Bool = true, least: UInt64 = .max) -> ChunkOutline? {
         let block = index / OutlineStore.blockChunks
         if block != last.block {
             guard makes || store.has(block, of: thread) else { return nil }
-            turn(to: block, .max)
+            turn(to: block, least)
         }
         let place = index % OutlineStore.blockChunks
         return place < last.outlines.count ? last.outlines[place] : nil

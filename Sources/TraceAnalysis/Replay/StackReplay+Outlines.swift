@@ -12,7 +12,9 @@ extension StackReplay {
         var replay = StackReplay(thread, clock: clock, from: 0, sink: &sink)
         defer { replay.free() }
         for index in thread.chunks.indices {
-            if let outline = outlines.outline(of: index, least: least), replay.skip(chunk: index, outline, &sink) {
+            if index + 1 < thread.chunks.count, let outline = outlines.outline(of: index, least: least),
+                outline.canStand(least: least), replay.skip(chunk: index, outline, &sink)
+            {
                 onChunk?(index)
                 if !replay.end(chunk: index, &sink) { return }
             } else if !replay.read(chunk: index, onChunk, &sink) {

@@ -84,4 +84,17 @@ extension FunctionTable {
         let classifier = NameClassifier(filter, self)
         return { classifier.match($0).contains(.only) }
     }
+
+    /// What the name patterns of `filter` say of the functions from number `first` on, for who shows calls in another way than as a
+    /// tree, as sums: 1 for those that are shown with what they call, 2 for those that are not, 4 for those that calls are to lead to, and
+    /// 8 for those that are hidden.
+    ///
+    /// - Complexity: O(functions · patterns).
+    public func marks(by filter: TreeFilter, from first: Int) -> [UInt8] {
+        let classifier = NameClassifier(filter, self),
+            told: NameClassifier.Match = [.only, .without, .leadingTo, .hidden]
+        return (min(first, functions.count)..<functions.count).map {
+            classifier.match(UInt32($0)).intersection(told).rawValue
+        }
+    }
 }

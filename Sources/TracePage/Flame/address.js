@@ -44,14 +44,14 @@ function recall() {
     search();
     setColouring(Object.hasOwn(colourings, parts.get('colour') ?? '') ? parts.get('colour') : data.colour);
     if (main.isTurned !== (parts.has('turned') !== data.inverted)) turn();
-    if (isChart && isClock !== parts.has('clock')) toggleClock();
+    if (isClock !== parts.has('clock')) toggleClock();
     element('filter').value = parts.get('filter') ?? '';
     sortBy(parts.get('sort') ?? 'self', parts.has('reversed'));
     zoom(whole(parts.get('zoom'), count));
     if (parts.has('span')) showSpan({ start: whole(parts.get('start'), Infinity), span: whole(parts.get('span'), Infinity) });
     if (parts.has('select')) select(whole(parts.get('select'), count));
     const bounds = /^(\d+)-(\d+)$/.exec(parts.get('range') ?? '');
-    if (isChart) setRange(bounds && Number(bounds[1]), bounds && Number(bounds[2]));
+    setRange(bounds && Number(bounds[1]), bounds && Number(bounds[2]));
     setPanel(['table', 'sandwich'].includes(parts.get('panel')) ? parts.get('panel') : parts.has('panel') ? null : usualPanel());
     isRecalling = false;
 }

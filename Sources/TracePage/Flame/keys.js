@@ -10,7 +10,7 @@ const keys = {
     t: () => togglePanel('table'),
     s: () => togglePanel('sandwich'),
     c: copy,
-    a: () => { if (isChart) toggleClock(); },
+    a: toggleClock,
     o: toggleLane,
     '+': () => scaleAbout(main.width / 2, 1 / 1.5),
     '-': () => scaleAbout(main.width / 2, 1.5),

@@ -21,10 +21,8 @@ function begin() {
         option.value = key;
         element('colour').append(option);
     }
-    element('ruler').hidden = element('clock').hidden = !isChart;
-    for (const node of document.querySelectorAll('.chart')) node.hidden = !isChart;
-    document.documentElement.classList.toggle('is-chart', isChart);
-    main.drawn = () => { if (isChart) { drawRuler(); drawBands(); } };
+    document.documentElement.classList.add('is-chart');
+    main.drawn = () => { drawRuler(); drawBands(); };
     tell(0);
     main.draw();
     recall();
@@ -34,18 +32,8 @@ function begin() {
 }
 
 function summary() {
-    if (!data.changes) {
-        const sum = `total ${time(everything())}${bands.length ? ` in ${counted(bands.length, 'thread')}` : ''}`;
-        return !tellsWall ? sum : `${sum} · wall time ${time(wall)}`;
-    }
-    const [before, after] = data.changes.totals;
-    return `total ${time(before)} → ${time(after)} (${changeInPercent(before, after)})`;
-}
-
-function changeInPercent(before, after) {
-    if (before === 0) return 'new';
-    const part = 100 * (after - before) / before;
-    return `${part > 0 ? '+' : part < 0 ? '−' : '±'}${Math.abs(part).toFixed(1)} %`;
+    const sum = `total ${time(everything())}${bands.length ? ` in ${counted(bands.length, 'thread')}` : ''}`;
+    return !tellsWall ? sum : `${sum} · wall time ${time(wall)}`;
 }
 
 /// On paper there is all of the graph, in light colours.

@@ -1,7 +1,7 @@
 // The functions as a table to sort and filter. Only the lines in view are there.
 const lineHeight = 24; // px
 let columnsOfTable = [];
-const sortKeys = ['name', 'calls', 'total', 'self', 'change', 'waits'];
+const sortKeys = ['name', 'calls', 'total', 'self'];
 let sortKey = 'self', isRising = false;
 let functions = []; // those of the table, in its order
 let found = null; // their sums
@@ -9,7 +9,7 @@ let found = null; // their sums
 /// What of the graph the table adds up.
 function scope() {
     if (range) return { first: 1, limit: count, from: range.start, to: range.end };
-    if (isChart && isFree()) {
+    if (isFree()) {
         return { first: 1, limit: count, from: main.shown.start, to: main.shown.start + main.shown.span };
     }
     return { first: Math.max(zoomed, 1), limit: end[zoomed] };
@@ -17,9 +17,8 @@ function scope() {
 
 function fillTable() {
     found = sums(scope());
-    found.change = found.self.map((own, f) => own - found.before[f]);
     const caption = range ? `in ${time(range.end - range.start)} from ${since(range.start)}`
-        : isChart && isFree() ? 'in what is shown' : `in ${middle(graph.label(zoomed), 60)}`;
+        : isFree() ? 'in what is shown' : `in ${middle(graph.label(zoomed), 60)}`;
     const narrow = found.narrow > 0 ? `, without ${tooNarrow(found.narrow)}` : '';
     const test = matcher(element('filter').value);
     element('filter').classList.toggle('none', !test);
@@ -86,8 +85,6 @@ function showLines() {
             cell.style.backgroundSize = `${Math.min(100 * found[key][f] / most, 100)}% 100%`;
             line.append(cell, make('td', share, key === 'self' ? 'share self' : 'share'));
         }
-        if (knowsWaits && !isChart) line.append(make('td', found.waits[f] > 0 ? time(found.waits[f]) : ''));
-        if (data.changes) line.append(make('td', signed(found.change[f])));
         return line;
     });
     body.replaceChildren(room(first), ...lines, room(functions.length - last));
@@ -121,8 +118,6 @@ loaders.push(() => {
         { key: 'total', title: 'Total', hint: 'with what it called' }, { key: 'totalShare', title: '%', hint: 'total, of all' },
         { key: 'self', title: 'Self', hint: 'without what it called' }, { key: 'selfShare', title: '%', hint: 'self, of all' },
     ];
-    if (knowsWaits && !isChart) columnsOfTable.push({ key: 'waits', title: 'Waiting', hint: 'of self: a thread was blocked or wanted a CPU, or a task was suspended' });
-    if (data.changes) columnsOfTable.push({ key: 'change', title: 'Change', hint: 'of self time' });
     element('heads').replaceChildren(...columnsOfTable.map(({ key, title, hint }) => {
         const head = make('th'), button = make('button', title);
         head.dataset.key = key;

@@ -7,7 +7,7 @@ enum FilterDocument {
     static func bytes(of filter: TreeFilter, _ table: FunctionTable, from first: Int) -> [UInt8] {
         jsonBytes { json in
             json.object {
-                json.field("marks", table.marks(by: filter, from: first).map { Int($0.rawValue) })
+                json.field("marks", table.marks(by: filter, from: first).map(Int.init))
                 json.field("minCost", filter.minCost)
                 json.field("maxDepth", filter.maxDepth)
                 json.field("hasOnly", !filter.only.isEmpty)

@@ -19,23 +19,25 @@ public final class SessionPictures: PictureSource {
 
     /// A session that is another thread's from now on.
     private struct Handed: @unchecked Sendable { let session: Session }
-    private let first: Handed
+    /// What is drawn first; it is not kept longer than it is needed.
+    private let first: Mutex<Handed?>
 
     /// - Parameters:
     ///   - session: is not used by anybody else any more.
     ///   - filter: what options of the command line mean.
     public init(_ session: sending Session, filter: @escaping @Sendable ([String]) throws -> TreeFilter) {
         self.filter = filter
-        first = Handed(session: session)
+        first = Mutex(Handed(session: session))
     }
 
     public func begin(order: [PictureQuery.ThreadName]) {
-        _ = BackgroundThread { [self] in make(order) }
+        guard let handed = first.withLock({ $0.take() }) else { return }
+        _ = BackgroundThread { [self] in make(handed.session, order) }
     }
 
-    private func make(_ order: [PictureQuery.ThreadName]) {
+    private func make(_ session: Session, _ order: [PictureQuery.ThreadName]) {
         do throws(QueryError) {
-            let query = try SessionPictures.query(first.session, order)
+            let query = try SessionPictures.query(session, order)
             // What was put together from several threads is read by one at a time.
             let isJoined = query.threads.contains { $0.isJoined }
             if !isJoined { made.set(Pictures(query: query)) }

@@ -43,13 +43,6 @@ import Testing
         return (page, saved.stderr)
     }
 
-    private func jq(_ filter: String, _ arguments: [String]) throws -> String {
-        let answered = try Fathom.run(arguments + ["--format", "json"])
-        let result = try run("jq", ["-cr", filter], input: answered.stdout)
-        try #require(result.status == 0, "\(result.stderr)")
-        return String(result.stdout.dropLast())
-    }
-
     private static let ready =
         "wait typeof session !== 'undefined' && session && pictures.size === lanes.all.length && source.isFrozen"
 
@@ -72,7 +65,8 @@ import Testing
                 "[...paneOf('durations').bars.children].reduce((sum, bar) => sum + Number(bar.firstChild.textContent.replaceAll(',', '')), 0)",
                 "key 5", "wait paneOf('waits').grid?.shown.length > 0", "paneOf('waits').grid.shown[0].total_ns",
                 "do paneOf('tree').select(paneOf('tree').grid.shown[1])", "key 6",
-                "wait paneOf('chain').grid?.shown.length > 0", "key 7", "wait paneOf('info').list?.children.length > 5",
+                "wait paneOf('chain').grid?.shown.length > 0", "key 7",
+                "wait paneOf('info').parts?.[0].list.children.length > 5",
                 "key 1", "wait graph", "total[0]",
                 "do (async () => { for (const [key] of widthChoices()) { choose({ widths: key }); await paneOf('flame').show(); } })()",
                 "refused", "panes.all.filter(pane => pane.place.classList.contains('failed')).map(pane => pane.key)",

@@ -41,14 +41,6 @@ import Testing
         return session
     }
 
-    private func jq(_ filter: String, _ arguments: [String]) throws -> String {
-        let told = try Fathom.run(arguments + ["--format", "json"])
-        try #require(told.status == 0, "\(told.stderr)")
-        let found = try run("jq", ["-c", filter], input: told.stdout)
-        try #require(found.status == 0, "\(found.stderr)")
-        return String(found.stdout.dropLast())
-    }
-
     /// The lines at which calls are made, and how many.
     private func lines(_ options: [String] = []) throws -> String {
         try jq("[.lines[] | select(.line) | [.line, .calls]] | sort", ["report", session, "--by", "line"] + options)

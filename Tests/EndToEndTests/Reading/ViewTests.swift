@@ -19,11 +19,8 @@ import Testing
         try ViewServer(session, in: directory, options, environment: environment)
     }
 
-    /// What jq says of a document.
     private func jq(_ filter: String, _ document: String) throws -> String {
-        let result = try run("jq", ["-cr", filter], input: document)
-        try #require(result.status == 0, "\(result.stderr) \(document.prefix(500))")
-        return String(result.stdout.dropLast())
+        try EndToEndTests.jq(filter, of: document, isRaw: true)
     }
 
     /// What all records tell, as soon as they have been read.

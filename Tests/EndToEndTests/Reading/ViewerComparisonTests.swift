@@ -28,22 +28,6 @@ import Testing
         server = try ViewServer(before, in: directory, [after, "--no-browser"])
     }
 
-    private func page(_ hash: String, _ steps: [String]) throws -> [String] {
-        try Browser.run(
-            "http://127.0.0.1:\(server.port)\(server.root)\(hash)",
-            ["wait typeof session !== 'undefined' && session && panes.shown"] + steps, isFlame: false)
-    }
-
-    private func jq(_ filter: String, _ arguments: [String]) throws -> String {
-        let told = try Fathom.run(arguments + ["--format", "json"])
-        try #require(told.status == 0, "\(told.stderr)")
-        let found = try run("jq", ["-c", filter], input: told.stdout)
-        try #require(found.status == 0, "\(found.stderr)")
-        return String(found.stdout.dropLast())
-    }
-
-    private func compact(_ json: String) -> String { json.replacing(", ", with: ",") }
-
     private static let isThere = "wait paneOf('functions').grid?.rows.length > 0"
     private static let numbers =
         "['calls_before', 'calls', 'calls_change', 'total_before', 'total_ns', 'total_change', 'self_before', 'self_ns', 'self_change']"
@@ -56,7 +40,7 @@ import Testing
 
     /// Of the whole time, of a stretch and of a filter.
     @Test func functionsAreThoseOfDiff() throws {
-        let whole = try page(
+        let whole = try server.page(
             "#pane=functions", [Self.isThere, Self.rows, "session.begin", "session.end"])
         let all = ["diff", "--all", "--limit", "0", before, after]
         #expect(try compact(whole[0]) == jq(Self.toldFunctions, all))
@@ -67,14 +51,14 @@ import Testing
             ("#range=\(from)-\(to)&pane=functions", ["--from", "\(from)ns", "--to", "\(to)ns"]),
             ("#o=-N&o=steady&pane=functions", ["-N", "steady"]),
         ] {
-            let found = try page(hash, [Self.isThere, Self.rows])
+            let found = try server.page(hash, [Self.isThere, Self.rows])
             #expect(try compact(found[0]) == jq(Self.toldFunctions, all + options))
         }
     }
 
     /// Columns sort by real clicks, and a row selects its function in all panes.
     @Test func functionsSortAndSelect() throws {
-        let found = try page(
+        let found = try server.page(
             "#pane=functions",
             [
                 "still", Self.isThere,
@@ -93,7 +77,7 @@ import Testing
     @Test func theFlameGraphIsDifferential() throws {
         let file = directory.file("diff.json")
         try #require(try Fathom.run(["flame", after, "--diff", before, "--format", "json", "-o", file]).status == 0)
-        let found = try page(
+        let found = try server.page(
             "#pane=flame",
             [
                 "wait graph && data.changes", "data.changes.totals", "data.changes.frames.length",
@@ -105,7 +89,7 @@ import Testing
     }
 
     @Test func pathsAndDurationsAreThoseOfTheCommands() throws {
-        let found = try page(
+        let found = try server.page(
             "#pane=tree&function=repeated",
             [
                 "wait paneOf('tree').grid.rows.length > 2",
@@ -133,7 +117,7 @@ import Testing
     @Test func theOtherSessionCanBeShown() throws {
         let calls = "session.tracks.reduce((sum, each) => sum + each.calls, 0)"
         let isThere = "wait typeof session !== 'undefined' && session && panes.shown && pictures.size > 0"
-        let found = try page(
+        let found = try server.page(
             "#function=repeated&o=-N&o=steady",
             [
                 isThere, calls, "element('title').textContent", "[...element('side').children].map(each => each.value)",
@@ -156,7 +140,7 @@ import Testing
 
     /// Lines of the source have changes, too.
     @Test func sourceLinesHaveChanges() throws {
-        let found = try page(
+        let found = try server.page(
             "#pane=source&function=repeated",
             [
                 "wait paneOf('source').grid?.rows.some(row => row.functions.length)",

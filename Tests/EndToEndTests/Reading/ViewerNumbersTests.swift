@@ -29,20 +29,10 @@ import Testing
             isFlame: false)
     }
 
-    private func jq(_ filter: String, _ arguments: [String]) throws -> String {
-        let told = try Fathom.run(arguments + ["--format", "json"])
-        try #require(told.status == 0, "\(told.stderr)")
-        let found = try TestSupport.run("jq", ["-c", filter], input: told.stdout)
-        try #require(found.status == 0, "\(found.stderr)")
-        return String(found.stdout.dropLast())
-    }
-
     /// The page's functions with their calls and times, in the order of their names.
     private static let rows =
         "paneOf('functions').rows.map(row => [row.name, row.calls, row.total_ns, row.self_ns]).sort()"
     private static let reported = "[.functions[] | [.name, .calls, .total_ns, .self_ns]] | sort"
-
-    private func compact(_ json: String) -> String { json.replacing(", ", with: ",") }
 
     /// Of the whole time, of a stretch and of a filter.
     @Test func functionsAreThoseOfReport() throws {

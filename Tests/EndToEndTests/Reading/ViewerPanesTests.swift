@@ -7,22 +7,6 @@ import Testing
 
     init() throws { directory = try TemporaryDirectory("panes") }
 
-    private func page(_ server: ViewServer, _ hash: String, _ steps: [String]) throws -> [String] {
-        try Browser.run(
-            "http://127.0.0.1:\(server.port)\(server.root)\(hash)",
-            ["wait typeof session !== 'undefined' && session && panes.shown"] + steps, isFlame: false)
-    }
-
-    private func jq(_ filter: String, _ arguments: [String]) throws -> String {
-        let told = try Fathom.run(arguments + ["--format", "json"])
-        try #require(told.status == 0, "\(told.stderr)")
-        let found = try run("jq", ["-c", filter], input: told.stdout)
-        try #require(found.status == 0, "\(found.stderr)")
-        return String(found.stdout.dropLast())
-    }
-
-    private func compact(_ json: String) -> String { json.replacing(", ", with: ",") }
-
     private static let isThere = "wait paneOf('source').calls && paneOf('source').grid.rows.length > 0"
     private static let defined =
         "paneOf('source').grid.rows.filter(row => row.functions.length).map(row => [row.number, row.calls, row.total_ns, row.self_ns])"
@@ -35,8 +19,8 @@ import Testing
     @Test func sourceIsThatOfReport() throws {
         let session = try SourceLineTests.record(SourceLineTests.program, in: directory)
         let server = try ViewServer(session, in: directory)
-        let whole = try page(
-            server, "#pane=source",
+        let whole = try server.page(
+            "#pane=source",
             [
                 Self.isThere, Self.defined, Self.made, "[session.begin, session.end]",
                 "paneOf('source').grid.rows[2].text",
@@ -52,7 +36,7 @@ import Testing
             ("#range=\(from)-\(to)&pane=source", ["--clip", "--from", "\(from)ns", "--to", "\(to)ns"]),
             ("#o=-N&o=leaf&pane=source", ["-N", "leaf"]),
         ] {
-            let found = try page(server, hash, [Self.isThere, Self.defined, Self.made])
+            let found = try server.page(hash, [Self.isThere, Self.defined, Self.made])
             #expect(try compact(found[0]) == jq(Self.reported, ["report", session] + options))
             #expect(try compact(found[1]) == jq(Self.lines, ["report", session, "--by", "line"] + options))
         }
@@ -67,8 +51,8 @@ import Testing
         let padding = String(repeating: "// another line\n", count: 250_000)
         let session = try SourceLineTests.record(padding + SourceLineTests.program, in: directory)
         let server = try ViewServer(session, in: directory)
-        let found = try page(
-            server, "#pane=source",
+        let found = try server.page(
+            "#pane=source",
             [
                 "still", Self.isThere, "paneOf('source').grid.rows.length", "do choose({ name: 'both' }, true)",
                 "wait \(Self.line(250_002))?.getAttribute('aria-selected') === 'true'",
@@ -97,11 +81,11 @@ import Testing
         let session = try SourceLineTests.record(SourceLineTests.program, in: directory)
         let server = try ViewServer(session, in: directory)
         _ = try directory.write("// first\n" + SourceLineTests.program, to: "lines.c")
-        let changed = try page(server, "#pane=source", [Self.isThere, "paneOf('source').told.textContent"])
+        let changed = try server.page("#pane=source", [Self.isThere, "paneOf('source').told.textContent"])
         #expect(changed[0].contains("Changed since it was recorded"), "\(changed)")
         try run("rm", [directory.file("lines.c")])
-        let gone = try page(
-            server, "#pane=source",
+        let gone = try server.page(
+            "#pane=source",
             [
                 Self.isThere, "paneOf('source').told.textContent", "paneOf('source').grid.rows.map(row => row.number)",
                 "click document.querySelector('#pane-source tbody tr[data-at=\"0\"]')",
@@ -122,8 +106,8 @@ import Testing
         let program = try Binaries.instrumented("memory.c", .gccO2)
         try #require(try Fathom.record([program], into: session, options: ["--quiet", "--memory"]).status == 0)
         let server = try ViewServer(session, in: directory), isThere = "wait paneOf('memory').grid?.rows.length > 0"
-        let whole = try page(
-            server, "#pane=memory",
+        let whole = try server.page(
+            "#pane=memory",
             [
                 isThere, Self.memory, "[session.begin, session.end]",
                 "paneOf('memory').grid.shown.map(row => row.after.own_live_bytes)",
@@ -143,14 +127,14 @@ import Testing
             ("#range=\(bounds[0])-\(to)&pane=memory", ["--from", "\(bounds[0])ns", "--to", "\(to)ns"]),
             ("#o=-D&o=2&pane=memory", ["-D", "2"]),
         ] {
-            let found = try page(server, hash, [isThere, Self.memory])
+            let found = try server.page(hash, [isThere, Self.memory])
             #expect(try compact(found[0]) == jq(Self.reportedMemory, ["report", session] + options))
         }
     }
 
     @Test func memoryIsOnlyThereWhereItWasRecorded() throws {
         let server = try ViewServer(try DrawnRecording().session, in: directory)
-        let found = try page(server, "#pane=memory", ["panes.all.map(pane => pane.key)", "panes.shown.key"])
+        let found = try server.page("#pane=memory", ["panes.all.map(pane => pane.key)", "panes.shown.key"])
         #expect(found == [#"["flame", "functions", "tree", "durations", "source", "info"]"#, #""flame""#], "\(found)")
     }
 }

@@ -66,6 +66,15 @@ final class ViewServer {
             body: halves.count > 1 ? String(halves[1]) : "")
     }
 
+    /// What a browser finds on the page, once that is there: see ``Browser/run(_:_:isFlame:)``.
+    ///
+    /// - Parameter hash: what the address says behind the `#`, with that.
+    func page(_ hash: String, _ steps: [String]) throws -> [String] {
+        try Browser.run(
+            "http://127.0.0.1:\(port)\(root)\(hash)",
+            ["wait typeof session !== 'undefined' && session && panes.shown"] + steps, isFlame: false)
+    }
+
     func connect() throws -> Connection { try Connection(port: port) }
 
     /// The processes that it has started.
