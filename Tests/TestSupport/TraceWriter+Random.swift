@@ -44,6 +44,8 @@ public struct RandomTrace {
         var sequence: UInt64 = 0
         while calls.count < count || !open.isEmpty {
             var options = TraceWriter.ChunkOptions()
+            // No process has this number, so none that lives is taken for the recorded one.
+            options.pid = UInt32(Int32.max)
             options.sequence = sequence
             if sequence > 0 {
                 options.switchTicks = .random(in: 0...3000, using: &random)

@@ -12,7 +12,7 @@ public final class HeldModules: @unchecked Sendable {
         let descriptor: Int32
         private let status: stat
         /// Whether a process had this very file mapped, and not one that was at its path later.
-        private let isMapped: Bool
+        let isMapped: Bool
 
         /// A path that leads to the file, whatever is at its own by now.
         public var path: String { "/proc/self/fd/\(descriptor)" }
@@ -93,26 +93,40 @@ public final class HeldModules: @unchecked Sendable {
 
     /// Holds the files that a process has mapped to run their code: it runs already, so others may be at their paths.
     public func hold(filesOf pid: Int32) {
-        for line in SystemFile.lines(of: "/proc/\(pid)/maps") {
+        for mapping in Self.mappings(of: pid) where mapped[pid]?[mapping.start] == nil {
+            guard descriptors.count < Self.limit else { return }
+            mapped[pid, default: [:]][mapping.start] = file(mapping, of: pid)
+        }
+    }
+
+    /// A mapping of a file that is there to run its code.
+    private struct Mapping {
+        var range: Substring
+        var start: UInt64
+        var inode: UInt64
+        var path: String
+    }
+
+    private static func mappings(of pid: Int32) -> [Mapping] {
+        SystemFile.lines(of: "/proc/\(pid)/maps").compactMap { line in
             let fields = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
             guard fields.count == 6, fields[1].contains("x"), let inode = UInt64(fields[4]), inode != 0,
-                let start = fields[0].split(separator: "-").first.flatMap({ UInt64($0, radix: 16) }),
-                mapped[pid]?[start] == nil, descriptors.count < Self.limit
-            else { continue }
-            mapped[pid, default: [:]][start] = file(
-                mappedAt: fields[0], of: pid, inode, String(fields[5].drop { $0 == " " }))
+                let start = fields[0].split(separator: "-").first.flatMap({ UInt64($0, radix: 16) })
+            else { return nil }
+            return Mapping(
+                range: fields[0], start: start, inode: inode, path: String(fields[5].drop { $0 == " " }))
         }
     }
 
     /// The very file of a mapping: where the kernel shows it (proc_pid_map_files(5), proc_pid_exe(5)), or at its path, by its number in
     /// the file system.
-    private func file(mappedAt range: Substring, of pid: Int32, _ inode: UInt64, _ path: String) -> Held? {
+    private func file(_ mapping: Mapping, of pid: Int32) -> Held? {
         var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let length = max(readlink("/proc/\(pid)/exe", &target, target.count), 0)
-        let isProgram = String(raw: target[..<length]) == path
-        if let file = keepOpen("/proc/\(pid)/map_files/\(range)", isMapped: true) { return file }
-        let file = keepOpen(isProgram ? "/proc/\(pid)/exe" : path, isMapped: true)
-        return isProgram || file?.isFile(inode) ?? false ? file : nil
+        let isProgram = String(raw: target[..<length]) == mapping.path
+        if let file = keepOpen("/proc/\(pid)/map_files/\(mapping.range)", isMapped: true) { return file }
+        let file = keepOpen(isProgram ? "/proc/\(pid)/exe" : mapping.path, isMapped: true)
+        return isProgram || file?.isFile(mapping.inode) ?? false ? file : nil
     }
 
     private func keepOpen(_ path: String, isMapped: Bool = false) -> Held? {
@@ -176,15 +190,36 @@ public final class HeldModules: @unchecked Sendable {
     /// Holds the file of a process's module.
     public func hold(_ module: Module, of pid: Int32) {
         let key = Key(path: module.path, buildID: module.buildID)
-        let own = mapped[pid]?.first { module.low <= $0.key && $0.key < module.high }?.value
-        if known.insert(key).inserted {
+        let isFirst = known.insert(key).inserted
+        guard isFirst || key.buildID.isEmpty && files[key] != nil else { return }
+        let count = descriptors.count
+        let own = mapped[pid]?.first { module.low <= $0.key && $0.key < module.high }?.value ?? mappedFile(module, pid)
+        guard !isFirst, let held = files[key] else {
             files[key] = own ?? keepOpen(key.path)
-        } else if key.buildID.isEmpty, let held = files[key] {
-            var status = stat()
-            let isSame = own.map(held.isSame) ?? (stat(key.path, &status) == 0 && held.isSame(status))
-            // Two files were loaded from there, and nothing tells which calls are whose.
-            if !isSame { files[key] = nil }
+            return
         }
+        var status = stat()
+        guard own.map(held.isSame) ?? (stat(key.path, &status) == 0 && held.isSame(status)) else {
+            // Two files were loaded from there, and nothing tells which calls are whose.
+            files[key] = nil
+            return
+        }
+        if let own, !held.isMapped {
+            files[key] = own
+        } else if descriptors.count > count {
+            close(descriptors.removeLast())
+        }
+    }
+
+    /// The very file that a process runs as a module without a build-id, whatever is at its path: while the program told of it, another
+    /// may have been put there.
+    private func mappedFile(_ module: Module, _ pid: Int32) -> Held? {
+        guard module.buildID.isEmpty else { return nil }
+        let mapping = Self.mappings(of: pid).first {
+            module.low <= $0.start && $0.start < module.high
+                && ($0.path == module.path || $0.path == module.path + " (deleted)")
+        }
+        return mapping.flatMap { file($0, of: pid) }
     }
 }
 

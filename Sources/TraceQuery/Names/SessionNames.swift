@@ -167,16 +167,17 @@ private struct ModuleSource {
 }
 
 extension Session {
-    /// Until when, in ns of CLOCK_REALTIME, the files at the paths of modules were certainly those that ran: when each was first seen or,
-    /// where the program ran already, when that was started. 0 when that is not known.
+    /// Until when, in ns of CLOCK_REALTIME, the files at the paths of modules were certainly those that ran: when their process began,
+    /// as a module is mapped some time before it is seen. 0 when that is not known.
     var moduleMoments: [ModuleIdentity: UInt64] {
         let latest = description?.programStartNanoseconds ?? .max
         return Dictionary(
-            processes.flatMap(\.modules).map { module in
-                let seen =
-                    startRealtimeNanoseconds == 0
-                    ? 0 : startRealtimeNanoseconds &+ clock.nanoseconds(at: module.seenTicks)
-                return (ModuleIdentity(path: module.path, buildID: module.buildID), min(seen, latest))
+            processes.flatMap { process in
+                process.modules.map { module in
+                    let began = clock.nanoseconds(at: min(process.startTicks, module.seenTicks))
+                    let moment = startRealtimeNanoseconds == 0 ? 0 : startRealtimeNanoseconds &+ began
+                    return (ModuleIdentity(path: module.path, buildID: module.buildID), min(moment, latest))
+                }
             }, uniquingKeysWith: min)
     }
 

@@ -184,6 +184,37 @@ import Testing
         #expect(!tree.stdout.contains("new_"))
     }
 
+    /// A library without a build-id is replaced after it was mapped, and before anybody has seen it.
+    @Test(arguments: [true, false]) func replacedWhileItIsLoaded(_ hasRecorder: Bool) throws {
+        let script = """
+            for word in old new; do
+                printf 'static __attribute__((noinline)) int %s_leaf(int n) { return n + 1; }\\n' $word >l.c
+                cat >>l.c <<'END'
+            #include <stdio.h>
+            #include <unistd.h>
+            int inside(int n) { return LEAF(n) + 1; }
+            __attribute__((constructor, no_instrument_function)) static void replace(void) {
+                rename("new.so", "l.so");
+                usleep(100000);
+            }
+            END
+                gcc -g -O1 -finstrument-functions -Wl,--build-id=none -shared -fPIC -DLEAF=${word}_leaf l.c -o $word.so
+            done
+            mv old.so l.so
+            cat >m.c <<'END'
+            #include <dlfcn.h>
+            int main(void) { return ((int (*)(int))dlsym(dlopen("./l.so", RTLD_NOW), "inside"))(1) != 3; }
+            END
+            gcc -g -O1 -finstrument-functions m.c -o m -ldl
+            """
+        try #require(try run("sh", ["-ec", script], workingDirectory: directory.path).status == 0)
+        #expect(try fathom("record", "-q", "-o", "s", "--", "./m").status == 0)
+        if !hasRecorder { _ = try run("rm", [directory.file("s/names")]) }
+        let report = try fathom("report", "--no-cache", "s").stdout
+        #expect(report.contains("main") && !report.contains("new_leaf"), "\(report)")
+        #expect(report.contains("l.so+0x") || hasRecorder && report.contains("old_leaf"), "\(report)")
+    }
+
     /// Whether a process has a file of that name open.
     private func holds(_ pid: Int32, _ name: String) -> Bool {
         (try? run("ls", ["-l", "/proc/\(pid)/fd"]).stdout.contains("\(directory.path)\(name)\n")) ?? false

@@ -32,7 +32,7 @@ import Testing
             fathom report --sort totl prog.fathom
                 --sort: 'totl' is none of calls, total, self, running, blocked, runnable, inherited, inherited_calls, suspended, avg, min, max, p50, p90, p99, allocs, bytes, own_bytes, live, own_live, live_blocks, minor, own_minor, major, own_major, name, module, location; did you mean total?
             fathom report --by fucntion prog.fathom
-                --by: 'fucntion' is none of function, path, file, module, thread, process; did you mean function?
+                --by: 'fucntion' is none of function, path, file, line, module, thread, process; did you mean function?
             fathom report --format jsn prog.fathom
                 --format: 'jsn' is none of text, json, csv; did you mean json?
             fathom export --format perfeto -o x prog.fathom

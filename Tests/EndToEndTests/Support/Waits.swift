@@ -12,6 +12,9 @@ struct RecordedWaits {
     let output: String
     /// The numbers in that, by their names.
     let measured: [String: Double]
+    /// What interrupts and the host took from the processors meanwhile, at most, in ns: the kernel counts it for no thread, as far as it
+    /// knows of it.
+    let taken: Double
 
     /// Records `binary`, whose lines of output are a name and a number. It goes before others who want the processors, if
     /// this process may do so.
@@ -22,10 +25,20 @@ struct RecordedWaits {
         if way == .withoutPerf { command.insert(try Self.withoutPerf(), at: 0) }
         if way == .switches, Privilege.isRoot { command = ["setpriv", "--bounding-set=-all"] + command }
         command = Privilege.urgent(command)
+        let before = try Self.ticksTaken()
         let output = try run(command[0], Array(command.dropFirst()))
         #expect(output.status == 0, "\(output.stderr)")
+        // A tick of 10 ms may have been nearly full before.
+        let ticks = try Self.ticksTaken() - before
+        taken = ticks > 0 ? Double(ticks + 1) * 1e7 : 0
         self.output = output.stdout
         measured = try output.numbers()
+    }
+
+    /// The ticks of interrupts, of what they left to be done, and of the host's other work, of all processors (proc_stat(5)).
+    private static func ticksTaken() throws -> Int {
+        let line = try readFile("/proc/stat").prefix { $0 != UInt8(ascii: "\n") }
+        return String(decoding: line, as: UTF8.self).split(separator: " ")[6...8].reduce(0) { $0 + (Int($1) ?? 0) }
     }
 
     /// Records a program that says itself how often it was `disturbed`, until it was not.
