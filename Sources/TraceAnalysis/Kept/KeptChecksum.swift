@@ -1,9 +1,11 @@
 /// FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo) over 64-bit words. An incomplete last word counts as zero-extended.
-struct KeptChecksum {
-    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+package struct KeptChecksum {
+    package private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    package init() {}
 
     /// Adds `bytes`. Their size is a multiple of 8, except at the last addition.
-    mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         var offset = 0
         while offset + 8 <= bytes.count {
             add(bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))

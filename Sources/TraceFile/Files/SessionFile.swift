@@ -16,6 +16,8 @@ public enum SessionFile: Sendable {
     case summaries
     /// What a reader keeps of chunks, so that trees that leave out most calls need not read them.
     case outlines
+    /// What a reader keeps of when threads had no CPU, where only all records tell it.
+    case offCPU
     /// The functions that record options name, and `functions.1` and so on, those that were named while it was recorded; there
     /// only while processes may look for them.
     case functions
@@ -41,6 +43,7 @@ public enum SessionFile: Sendable {
         case .aggregate: "aggregate"
         case .summaries: "summaries"
         case .outlines: "outlines"
+        case .offCPU: "offcpu"
         case .functions: "functions"
         case .switches: "switches"
         case .wakings: "wakings"
@@ -61,6 +64,7 @@ public enum SessionFile: Sendable {
         case SessionFile.aggregate.name: self = .aggregate
         case SessionFile.summaries.name: self = .summaries
         case SessionFile.outlines.name: self = .outlines
+        case SessionFile.offCPU.name: self = .offCPU
         case SessionFile.functions.name: self = .functions
         case SessionFile.switches.name: self = .switches
         case SessionFile.wakings.name: self = .wakings
@@ -71,6 +75,7 @@ public enum SessionFile: Sendable {
         case _ where name.hasPrefix(SessionFile.aggregate.name + "."): self = .aggregate
         case _ where name.hasPrefix(SessionFile.summaries.name + "."): self = .summaries
         case _ where name.hasPrefix(SessionFile.outlines.name + "."): self = .outlines
+        case _ where name.hasPrefix(SessionFile.offCPU.name + "."): self = .offCPU
         case _ where name.hasPrefix(SessionFile.functions.name + "."): self = .functions
         case _ where name.hasPrefix(SessionFile.names.name + "."): self = .names
         default: return nil
@@ -94,6 +99,7 @@ public enum SessionFile: Sendable {
         case .sources: bytes.starts(with: SourceArchive.magic.utf8)
         case .summaries: bytes.starts(with: "fathsum".utf8)
         case .outlines: bytes.starts(with: "fathout".utf8)
+        case .offCPU: bytes.starts(with: "fathoff".utf8)
         // The file begins with the identity of its log.
         case .aggregate: bytes.indices.contains { bytes[$0...].starts(with: "FATHAGG".utf8) }
         }

@@ -5,11 +5,15 @@ internal import CTraceFormat
 /// It is read when a thread is first asked for.
 public final class SwitchLog: Sendable {
     /// A stretch of time in which a thread had no CPU, in ns since the session's start.
-    struct Stretch {
-        var begin: UInt64
-        var end: UInt64
+    package struct Stretch: Sendable {
+        package var begin: UInt64
+        package var end: UInt64
         /// Whether the thread would have gone on if it had been given a CPU.
-        var wantsCPU: Bool
+        package var wantsCPU: Bool
+
+        package init(begin: UInt64, end: UInt64, wantsCPU: Bool) {
+            (self.begin, self.end, self.wantsCPU) = (begin, end, wantsCPU)
+        }
     }
 
     private let log: EventLog

@@ -41,6 +41,8 @@ public final class Session {
     public let switches: SwitchLog?
     /// The page faults of threads; nil when the kernel did not tell of them.
     public let faults: FaultLog?
+    /// When threads had no CPU, where only all their records tell.
+    package let offCPUMemory = OffCPUMemory()
     /// The session's start, in ns of CLOCK_MONOTONIC.
     public let startNanoseconds: UInt64
     private let startup: MappedFile?
@@ -129,7 +131,7 @@ public final class Session {
             damage: damage)
         let offCPU: OffCPUSource? =
             if let switches { .switches(switches) } else if let sources = description?.waitSources {
-                sources.tellsCauses ? .waits : .away
+                sources.tellsCauses ? .waits(offCPUMemory) : .away(offCPUMemory)
             } else { nil }
         processes = Session.assemble(
             chunks, log: self.log, damage: damage, offCPU: offCPU, faults: faults, clock: clock)

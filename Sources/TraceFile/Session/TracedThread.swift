@@ -33,6 +33,7 @@ public final class TracedThread {
     private let faultLog: FaultLog?
     private let clock: Clock
     private var knownOffCPU: OffCPU?
+    private let isPart: Bool
 
     private enum PayloadState { case unread, intact, damaged }
 
@@ -40,8 +41,9 @@ public final class TracedThread {
         process: TracedProcess, serial: UInt32, chunks: ChunkList, log: LogMemory?, damage: DamageLog,
         tracer: TracerTime? = nil, processor: ProcessorTime? = nil, switches: OffCPUSource? = nil,
         faults: FaultLog? = nil,
-        clock: Clock = Clock(monotonicFrom: 0)
+        clock: Clock = Clock(monotonicFrom: 0), isPart: Bool = false
     ) {
+        self.isPart = isPart
         self.tracer = tracer ?? TracerTime(chunks)
         self.processor = processor ?? ProcessorTime(chunks)
         self.switches = switches
@@ -73,6 +75,7 @@ public final class TracedThread {
         chunks = ChunkList(memory.chunks, memory.chunks.indices)
         self.memory = memory
         isJoined = true
+        isPart = false
         keepsPaths = false
         log = nil
         tracer = TracerTime.none
@@ -95,7 +98,7 @@ public final class TracedThread {
     public func part(_ range: Range<Int>, damage: DamageLog) -> TracedThread {
         TracedThread(
             process: process, serial: serial, chunks: chunks.part(range), log: log, damage: damage, tracer: tracer,
-            processor: processor, switches: switches, faults: faultLog, clock: clock)
+            processor: processor, switches: switches, faults: faultLog, clock: clock, isPart: true)
     }
 
     /// The same thread on the clock that all threads share, where what the tracer took is part of calls.
@@ -107,11 +110,23 @@ public final class TracedThread {
 
     /// When the thread had no CPU; nil when that was not recorded.
     ///
-    /// - Complexity: O(switches of the thread) the first time; O(records) where only waits tell.
+    /// - Complexity: O(switches of the thread) the first time; O(records) over all cores where only waits tell, and nobody kept
+    ///   what was found before.
     public func offCPU() -> OffCPU? {
         if knownOffCPU == nil { knownOffCPU = findOffCPU() }
         return knownOffCPU
     }
+
+    /// Whether ``offCPU()`` answers at once, because that was asked for before or needs no records.
+    public var knowsOffCPU: Bool {
+        switch switches {
+        case .waits, .away: knownOffCPU != nil
+        case nil, .switches, .joined: true
+        }
+    }
+
+    /// Takes over what ``findOffCPU()`` has found meanwhile.
+    public func know(_ offCPU: OffCPU?) { knownOffCPU = offCPU }
 
     /// The thread's own time, which leaves out the tracer's, at a moment of the session, both in ns.
     public func own(_ moment: UInt64) -> UInt64 {
@@ -142,19 +157,44 @@ public final class TracedThread {
         return begin..<max(begin, own(clock.nanoseconds(at: lastTicks())))
     }
 
-    private func findOffCPU() -> OffCPU? {
+    /// As ``offCPU()``, by somebody who may not use the thread now because others do.
+    public func findOffCPU() -> OffCPU? {
         guard !keepsPaths else { return nil }
         switch switches {
         case nil: return nil
         case .switches(let log):
             return OffCPU(withoutTracer(processor.corrected(log.stretches(of: tid), clock)), own: own)
-        case .waits: return OffCPU(waitStretches(in: chunks.indices.map { $0 }), own: own)
-        case .away:
+        case .waits(let memory): return OffCPU(stretches(in: memory) { Array(chunks.indices) }, own: own)
+        case .away(let memory):
             // A stretch is told after it, perhaps in the next chunk.
-            let had = chunks.map(\.hadCPU)
-            return OffCPU(waitStretches(in: had.indices.filter { $0 == 0 || !had[$0] || !had[$0 - 1] }), own: own)
+            let asked = {
+                let had = self.chunks.map(\.hadCPU)
+                return had.indices.filter { $0 == 0 || !had[$0] || !had[$0 - 1] }
+            }
+            return OffCPU(stretches(in: memory, asked), own: own)
         case .joined(let times): return times
         }
+    }
+
+    /// What is known of the whole thread, or what is found in the chunks that are asked.
+    private func stretches(in memory: OffCPUMemory, _ asked: () -> [Int]) -> [SwitchLog.Stretch] {
+        if let known = memory.stretches(of: self) { return known }
+        let asked = asked(), found = DamageLog()
+        // A part is read by one of many who read at the same time.
+        let size = isPart ? max(asked.count, 1) : 128
+        let pieces = stride(from: 0, to: asked.count, by: size).map { asked[$0..<min($0 + size, asked.count)] }
+        var results = [[SwitchLog.Stretch]](repeating: [], count: pieces.count)
+        let pool = WorkerPool(jobs: pieces.count) { job, pool in
+            let piece = pieces[job], first = piece.first!
+            let part = self.part(first..<piece.last! + 1, damage: found)
+            let result = part.waitStretches(in: piece.map { $0 - first })
+            pool.exclusively { results[job] = result }
+        }
+        pool.run(workers: isPart ? 1 : min(WorkerPool.processors, pieces.count))
+        let all = Array(results.joined())
+        report(found)
+        if !isPart, found.entries.isEmpty { memory.put(all, of: self) }
+        return all
     }
 
     /// Takes what the thread waited between two of its chunks for what it is: the thread would have gone on, and had to wait for the

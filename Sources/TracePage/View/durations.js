@@ -29,6 +29,7 @@ addPane({
             label: 'What the slowest calls do longer', sort: 'difference', isChosen: row => row.path.at(-1) === selection.name,
             columns: [
                 timeColumn('difference', 'Longer by', row => row.difference_ns, {
+                    width: 104,
                     bar: true, hint: 'own time a call, slowest less typical', text: row => signedDuration(row.difference_ns),
                 }),
                 timeColumn('slow', 'Slowest', row => row.slow_ns, { hint: 'own time a call' }),

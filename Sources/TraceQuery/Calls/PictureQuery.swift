@@ -40,13 +40,23 @@ public final class PictureQuery {
         return ranked.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    /// Reads the summaries that are kept beside the session, or makes them, and keeps them there where that can be. Pictures may be
+    /// What takes long to find out: summaries, and when threads had no CPU.
+    public struct Prepared {
+        fileprivate let summaries: Summaries
+        fileprivate let offCPU: [OffCPU?]
+    }
+
+    /// Reads what is kept of this beside the session, or finds it out, and keeps it there where that can be. Pictures may be
     /// asked for meanwhile, except of calls that were put together from several threads.
     ///
     /// - Parameter before: the same recording when it had fewer calls. What it has summaries of is not read again.
     /// - Returns: what ``use(_:)`` takes; nil where there is no place for summaries.
-    /// - Complexity: O(records) over all cores, where none are kept.
-    public func prepare(after before: PictureQuery? = nil, progress: @escaping (Double) -> Void) -> Summaries? {
+    /// - Complexity: O(records) over all cores, where nothing is kept.
+    public func prepare(after before: PictureQuery? = nil, progress: @escaping (Double) -> Void) -> Prepared? {
+        summaries(after: before, progress).map { Prepared(summaries: $0, offCPU: threads.map { $0.findOffCPU() }) }
+    }
+
+    private func summaries(after before: PictureQuery?, _ progress: @escaping (Double) -> Void) -> Summaries? {
         if let before, before.isSummarized, !before.summaries.isWasteful {
             defer { progress(1) }
             return Summaries(
@@ -57,10 +67,11 @@ public final class PictureQuery {
             of: query.session, threads: threads, resolver: query.resolver, progress: progress)
     }
 
-    /// From now on, pictures are made of `summaries`.
-    public func use(_ summaries: Summaries) {
-        self.summaries = summaries
+    /// From now on, pictures are made of summaries.
+    public func use(_ prepared: Prepared) {
+        summaries = prepared.summaries
         isSummarized = true
+        for (thread, offCPU) in zip(threads, prepared.offCPU) { thread.know(offCPU) }
     }
 
     /// The calls of some depths of the thread at `index` that have a part between two moments, as

@@ -40,6 +40,7 @@ public struct SessionQuery {
         self.symbols = symbols
         self.functions = functions
         filter = options.filter
+        OffCPUFile.use(for: session)
         functions.countsSamples = session.content.samplePeriod != nil
         resolver = FunctionResolver(functions)
     }

@@ -86,9 +86,13 @@ final class PieceFile: SummaryStorage {
 extension PieceFile {
     /// Logs smaller than this are as quickly read, in bytes.
     private static let leastSize = 1 << 20
-    /// What such a file begins with: "fathsum" or "fathout", and the version of what follows.
+    /// What such a file begins with: "fathsum", "fathout" or "fathoff", and the version of what follows.
     private static func magic(_ file: SessionFile) -> UInt64 {
-        file == .outlines ? 0x01_74_75_6f_68_74_61_66 : 0x01_6d_75_73_68_74_61_66
+        switch file {
+        case .outlines: 0x01_74_75_6f_68_74_61_66
+        case .offCPU: 0x01_66_66_6f_68_74_61_66
+        default: 0x01_6d_75_73_68_74_61_66
+        }
     }
     /// The magic number, ``LogIdentity/words``, where the end begins, and its size.
     private static let headWords = 7

@@ -34,7 +34,9 @@ struct PictureBytes {
             writer.add(entries.map { Float($0.busy) })
             writer.add(entries.map(\.function))
             writer.add(entries.map(\.calls))
-            writer.addWaits(of: pictures.threads[index], from, to, request.width)
+            // What takes long to find out is not waited for while there is only a first picture.
+            let thread = pictures.threads[index], isKnown = !isPreliminary || thread.knowsOffCPU
+            writer.addWaits(of: isKnown ? thread : nil, from, to, request.width)
         }
         return writer.bytes
     }
@@ -44,9 +46,9 @@ struct PictureBytes {
         while bytes.count % 8 != 0 { bytes.append(0) }
     }
 
-    private mutating func addWaits(of thread: TracedThread, _ from: UInt64, _ to: UInt64, _ width: Int) {
+    private mutating func addWaits(of thread: TracedThread?, _ from: UInt64, _ to: UInt64, _ width: Int) {
         let nothing = [UInt8](repeating: 0, count: width)
-        let (blocked, wanting) = PictureBytes.waits(of: thread, from, to, width) ?? (nothing, nothing)
+        let (blocked, wanting) = thread.flatMap { PictureBytes.waits(of: $0, from, to, width) } ?? (nothing, nothing)
         add(blocked)
         add(wanting)
     }

@@ -41,8 +41,8 @@ public final class SessionPictures: PictureSource {
             // What was put together from several threads is read by one at a time.
             let isJoined = query.threads.contains { $0.isJoined }
             if !isJoined { made.set(Pictures(query: query)) }
-            let summaries = query.prepare { [self] part in progress.withLock { $0 = part } }
-            turn.withLock { _ in if let summaries { query.use(summaries) } }
+            let prepared = query.prepare { [self] part in progress.withLock { $0 = part } }
+            turn.withLock { _ in if let prepared { query.use(prepared) } }
             progress.withLock { $0 = 1 }
             made.set(Pictures(query: query))
         } catch {
@@ -69,14 +69,14 @@ public final class SessionPictures: PictureSource {
         guard summaries == 1, let before = made.present?.query,
             let query = try? SessionPictures.query(session, order)
         else { return false }
-        let summaries = query.prepare(after: before) { _ in }
+        let prepared = query.prepare(after: before) { _ in }
         let table = before.query.functions
         // What takes long is done before others have to wait.
         let known = turn.withLock { _ in (table.functions, table.modules) }
         query.query.functions.number(known.0, of: known.1)
         turn.withLock { _ in
             query.query.functions.number(table.functions, of: table.modules)
-            if let summaries { query.use(summaries) }
+            if let prepared { query.use(prepared) }
             made.set(Pictures(query: query))
         }
         return true

@@ -40,7 +40,7 @@ public struct SavedPage {
         let time = (spans.map(\.lowerBound).min() ?? 0)..<(spans.map(\.upperBound).max() ?? 0)
         if session.content == .calls, !time.isEmpty {
             let pictures = try PictureQuery(query)
-            if let summaries = pictures.prepare(progress: { _ in }) { pictures.use(summaries) }
+            if let prepared = pictures.prepare(progress: { _ in }) { pictures.use(prepared) }
             let room = max(size - content.sizeOfAnswers - (1 << 17), size / 4)
             content.timeline = SavedTimeline(
                 pictures: pictures, room: room, time: time, progress: { progress(0.5 + $0 / 2) }

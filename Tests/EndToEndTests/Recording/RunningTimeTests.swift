@@ -21,7 +21,8 @@ import Testing
             #expect(running >= used * 0.98 - 2e5, "\(name): \(running) of \(used)")
             // Where nobody tells of switches, what it only wanted a CPU for counts, too, and that may be much on a busy machine.
             if knowsSwitches {
-                #expect(running <= used * 1.02 + 2e5 + recorded.taken, "\(name): \(running) of \(used), \(recorded.taken)")
+                #expect(
+                    running <= used * 1.02 + 2e5 + recorded.taken, "\(name): \(running) of \(used), \(recorded.taken)")
             }
         }
         // What nobody stands before is told as waiting.

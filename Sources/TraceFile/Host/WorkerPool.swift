@@ -1,16 +1,16 @@
 internal import Glibc
 
 /// Runs numbered jobs on a few threads.
-final class WorkerPool {
+package final class WorkerPool {
     private let jobs: Int
     private let body: (Int, WorkerPool) -> Void
     private var next = 0
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
 
     /// The number of processors that the system has.
-    static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+    package static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
-    init(jobs: Int, body: @escaping (Int, WorkerPool) -> Void) {
+    package init(jobs: Int, body: @escaping (Int, WorkerPool) -> Void) {
         self.jobs = jobs
         self.body = body
         lock = .allocate(capacity: 1)
@@ -23,7 +23,7 @@ final class WorkerPool {
     }
 
     /// Runs `body` while no other worker runs one.
-    func exclusively<Result>(_ body: () -> Result) -> Result {
+    package func exclusively<Result>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
         return body()
@@ -31,7 +31,7 @@ final class WorkerPool {
 
     /// Runs all jobs, the lowest numbers first, and returns when they are done. If the system does not grant a worker's
     /// thread, the others do its work.
-    func run(workers: Int) {
+    package func run(workers: Int) {
         var threads: [pthread_t] = []
         for _ in 1..<max(workers, 1) {
             var thread = pthread_t()
