@@ -96,19 +96,3 @@ function columnsOfChange(key, word, title, isTime = true) {
             text: row => changeCell(row[`${word}_change`], show) },
     ];
 }
-
-/// A table of many columns is as wide as it has to be, and is scrolled.
-///
-/// - `room`: px for what has no width of its own.
-function widen(grid, room = Math.min(180, 0.4 * innerWidth)) {
-    if (!grid.room) new ResizeObserver(() => fit(grid)).observe(grid.box);
-    grid.room = room;
-    grid.box.classList.add('broad');
-    fit(grid);
-}
-
-function fit(grid) {
-    const isShown = at => getComputedStyle(grid.heads.children[at]).display !== 'none';
-    const width = grid.columns.reduce((sum, each, at) => sum + (each.width && isShown(at) ? each.width : 0), grid.room);
-    grid.table.style.width = grid.box.clientWidth > width ? '' : `${width}px`;
-}

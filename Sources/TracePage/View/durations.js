@@ -11,9 +11,13 @@ addPane({
         this.bars.setAttribute('aria-label', 'Calls by how long they took: a bar lists them');
         this.ranks = make('p', undefined, 'dim');
         this.caption = make('h3');
+        this.wanted = make('input');
+        Object.assign(this.wanted, { type: 'search', className: 'wanted', placeholder: 'With arguments, such as id == 7', hidden: true });
+        this.wanted.setAttribute('aria-label', 'Calls with these arguments');
+        this.wanted.addEventListener('change', () => this.listCalls(null));
         this.list = make('div', undefined, 'list');
         this.ofCalls = addPart('durations-calls', this.list);
-        left.append(this.title, this.bars, this.ranks, this.caption, this.list);
+        left.append(this.title, this.bars, this.ranks, this.caption, this.wanted, this.list);
         place.append(left, right);
         this.calls = new Grid(this.list, {
             label: 'Calls, the slowest first', sort: null, isFixed: true, isChosen: row => selection.call?.begin === row.begin,
@@ -47,6 +51,8 @@ addPane({
         if (selection.name !== name) return;
         for (const each of [this.bars, this.ranks, this.paths.box, this.slow]) each.hidden = !answer;
         if (answer) this.draw(answer);
+        if (this.listed !== name) this.wanted.value = '';
+        this.listed = name;
         await this.listCalls(null);
     },
     draw(answer) {
@@ -60,19 +66,21 @@ addPane({
             + `(mean ${duration(typical.mean_ns)})`;
         this.paths.show(answer.paths);
     },
-    /// Lists the longest calls of a bar, or of all, and shows them on the timeline.
+    /// Lists the longest calls of a bar, or of all, or those with the arguments that are wanted, and shows them on the timeline.
     async listCalls(bar) {
-        const { name } = selection;
+        const { name } = selection, wanted = bar ? null : comparisonFrom(this.wanted.value);
         // Of a bar in the middle, more of the longest are asked for, as longer ones are among them.
         const limit = bar ? '2000' : '100';
         const options = ['--watch', exactly(name), '--relative-depth', '0', '--sort', 'time', '--limit', limit, ...commonOptions()];
-        const answer = await ask(this.ofCalls, 'tree', bar ? ['-t', `${Math.floor(bar.from_ns)}ns`, ...options] : options);
+        if (wanted) options.unshift('--when', `${exactly(name)}(${wanted})`);
+        if (bar) options.unshift('-t', `${Math.floor(bar.from_ns)}ns`);
+        const answer = await ask(this.ofCalls, 'tree', options);
         if (!answer || selection.name !== name) return;
         const found = [];
         const walk = (call, depth, track) => {
             if (call.watched && call.total_ns !== undefined) {
                 found.push({
-                    track, row: depth, begin: call.start_ns, end: call.start_ns + call.total_ns, total: call.total_ns,
+                    track, row: wanted ? null : depth, begin: call.start_ns, end: call.start_ns + call.total_ns, total: call.total_ns,
                     values: valuesText(call.args, call.returned), label: track < 0 ? '' : session.tracks[track].label,
                 });
             }
@@ -85,15 +93,34 @@ addPane({
             }
         }
         const inBar = found.filter(each => !bar || each.total >= bar.from_ns && each.total < bar.to_ns).sort((a, b) => b.total - a.total);
-        this.caption.textContent = !bar ? 'The slowest calls'
+        if (!wanted) this.wanted.hidden = source.isFrozen || !found.some(each => each.values);
+        this.caption.textContent = wanted ? `${counted(found.length, found.length < 100 ? 'call' : 'longest call')} with ${wanted}` : !bar ? 'The slowest calls'
             : `${counted(bar.calls, 'call')} of ${duration(bar.from_ns)} to ${duration(bar.to_ns)}, `
                 + (inBar.length < bar.calls ? `${number(inBar.length)} of which are listed` : 'the slowest first');
         this.calls.show(inBar);
         timeline.found = bar ? inBar : null;
         redraw();
+        if (wanted && inBar.length > 0) await this.select(inBar[0]);
     },
-    select(row) {
+    /// In which row a call is that was found without its callers.
+    async rowOf({ track, begin }) {
+        const options = ['--from', `${begin}ns`, '--to', `${begin + 1}ns`, '--watch', exactly(selection.name), '--relative-depth', '0'];
+        const answer = await ask(this.ofCalls, 'tree', options);
+        const find = (call, depth) => call.watched && call.start_ns === begin ? depth
+            : (call.children ?? []).reduce((found, each) => found ?? find(each, depth + 1), null);
+        for (const process of answer?.processes ?? []) {
+            for (const thread of process.threads) {
+                if (trackOf(process, thread) !== track) continue;
+                const found = thread.roots.reduce((found, each) => found ?? find(each, 0), null);
+                if (found !== null) return found;
+            }
+        }
+        return null;
+    },
+    async select(row) {
         if (row.track < 0) return;
+        row.row ??= await this.rowOf(row);
+        if (row.row === null) return;
         const { track, row: depth, begin, end } = row;
         choose({ call: { track, row: depth, begin, end, exact: selection.name } }, true);
         revealCall(selection.call);
@@ -125,6 +152,15 @@ function drawBars(place, histogram, chooseBar) {
 
 const endOfPath = path => path.length > 3 ? `… › ${path.slice(-3).join(' › ')}` : path.join(' › ');
 const signedDuration = ns => ns < 0 ? `−${duration(-ns)}` : `+${duration(ns)}`;
+
+/// What `--when` takes, from what people type: `id=7` is `id==7`, and what is no number and not in quotes is a text. Null where it
+/// compares nothing.
+function comparisonFrom(typed) {
+    const parts = /^\s*([\w.*>-]+?)\s*(==|=|!=|<=|>=|<|>)\s*(.+?)\s*$/.exec(typed);
+    if (!parts) return null;
+    const [, argument, how, value] = parts;
+    return `${argument}${how === '=' ? '==' : how}${/^(-?[\d.]+(e-?\d+)?|0x[\da-f]+|".*"|true|false|nil)$/i.test(value) ? value : JSON.stringify(value)}`;
+}
 
 /// A name as options take it: nothing in it stands for other letters.
 const exactly = name => /[*?[\]\\/]/.test(name) ? `/^${name.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')}$/` : name;

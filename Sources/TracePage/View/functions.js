@@ -86,7 +86,6 @@ addPane({
             choose: row => choose({ name: row.name, call: null }, true),
             open: row => { choose({ name: row.name, call: null }, true); if (paneOf('durations')) showPane('durations', true); },
         });
-        if (session.compared) widen(this.grid);
         if (this.filter.value) this.grid.filterBy(this.filter.value, row => row.name);
     },
     label(row) {

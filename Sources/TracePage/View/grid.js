@@ -17,7 +17,7 @@ class Grid {
         place.append(this.box);
         this.makeHeads();
         this.box.addEventListener('scroll', () => this.draw());
-        new ResizeObserver(() => this.draw()).observe(this.box);
+        new ResizeObserver(() => { this.fit(); this.draw(); }).observe(this.box);
         this.body.addEventListener('click', event => this.act(event, row => this.chooseRow(row)));
         this.body.addEventListener('dblclick', event => this.act(event, row => this.open(row)));
         this.body.addEventListener('keydown', event => this.key(event));
@@ -40,6 +40,19 @@ class Grid {
             head.append(this.isFixed ? column.title : button);
             return head;
         }));
+    }
+
+    /// Where columns have no room, the table is as wide as it has to be, and is scrolled beside its first column.
+    ///
+    /// - `room`: px for what has no width of its own.
+    fit(room = this.room) {
+        this.room = room;
+        const shown = this.columns.filter((each, at) => getComputedStyle(this.heads.children[at]).display !== 'none');
+        const free = shown.filter(each => !each.width), text = Math.min(180, 0.4 * innerWidth);
+        const width = shown.reduce((sum, each) => sum + (each.width ?? 0), room ?? text * free.length);
+        const isBroad = this.box.clientWidth > 0 && this.box.clientWidth <= width;
+        this.table.style.width = isBroad ? `${width}px` : '';
+        this.box.classList.toggle('broad', isBroad);
     }
 
     show(rows) {

@@ -6,7 +6,7 @@ addPane({
         this.parts = sides().map(side => {
             const part = make('div'), list = make('dl', undefined, 'facts');
             list.tabIndex = 0; // so that it can be scrolled by keys
-            if (session.compared) part.append(make('h3', side));
+            if (session.compared) part.append(make('h2', side));
             part.append(list);
             both.append(part);
             return { ...addPart(`info-${side}`, part), side, list };

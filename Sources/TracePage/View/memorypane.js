@@ -67,7 +67,6 @@ addPane({
             ],
             isChosen: row => row.name === selection.name, choose: row => choose({ name: row.name, call: null }, true),
         });
-        widen(this.grid);
     },
     whenShown() { this.grid?.draw(); },
 });

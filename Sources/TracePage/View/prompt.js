@@ -13,7 +13,7 @@ function openPrompt() {
 function choicesFor(text) {
     const typed = text.trim();
     if (typed.startsWith('-')) return optionChoices(typed);
-    const found = [], moment = timeFrom(typed), range = typed.split('~');
+    const found = callChoices(typed), moment = timeFrom(typed), range = typed.split('~');
     if (range.length === 2 && range.some(each => timeFrom(each) !== null)) {
         const asked = optionsFrom(`-r ${typed}`);
         const title = `From ${duration(asked.from)} to ${duration(asked.to)}`;
@@ -33,6 +33,22 @@ function choicesFor(text) {
         kind: 'mark', title: `${each[1]}, at ${duration(each[0])}`, action: () => glideTo(...aroundCall(each[0], each[0])),
     })) : [];
     return [...found, ...typed ? [...functionsFound, ...lanesFound, ...marksFound, ...commandsFound] : commandsFound];
+}
+
+/// Calls with some arguments: `id=7` of the selected function, or `request(id==7)`.
+function callChoices(typed) {
+    const [, name = selection.name, inside = typed] = /^(.+?)\((.*?)\)?$/.exec(typed) ?? [], wanted = comparisonFrom(inside);
+    if (!wanted || !paneOf('durations') || source.isFrozen) return [];
+    if (!name) return [{ kind: 'error', title: `Of which function? Select it, or type FUNCTION(${inside})` }];
+    return [{
+        kind: 'call', title: `Calls of ${name} with ${wanted}`, action: () => {
+            const pane = paneOf('durations');
+            choose({ name, call: null }, true);
+            showPane('durations', true);
+            [pane.listed, pane.wanted.value, pane.wanted.hidden] = [name, inside, false];
+            pane.listCalls(null);
+        },
+    }];
 }
 
 const functionNames = () => [...new Set([...book.names, ...names])];

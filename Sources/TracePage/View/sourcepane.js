@@ -146,7 +146,7 @@ addPane({
         if (!this.grid || this.known.size > size) this.build(key => this.known.has(key));
         // Lines longer than the pane can be scrolled to.
         const longest = Math.min(rows.reduce((most, row) => Math.max(most, row.text.length), 0), 200);
-        widen(this.grid, longest * 7.3 + 40);
+        this.grid.fit(longest * 7.3 + 40);
         this.grid.show(rows);
         if (this.isToReveal) this.reveal();
         this.isToReveal = false;

@@ -27,7 +27,6 @@ addPane({
             choose: row => this.select(row),
             open: ({ call }) => { if (call.total_ns && !session.compared) zoomToCall({ begin: call.start_ns, end: call.start_ns + call.total_ns }); },
         });
-        if (session.compared) widen(this.grid);
         this.grid.body.addEventListener('keydown', event => {
             const row = this.grid.shown[event.target.closest('tr')?.dataset.at];
             if (!row || !['ArrowLeft', 'ArrowRight'].includes(event.key)) return;

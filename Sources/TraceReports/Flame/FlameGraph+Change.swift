@@ -67,7 +67,8 @@ extension FlameGraph {
                 total: widths[path], selfTime: DiffReport.nanoseconds(row.selfTime.sample.after))
             let change = FlameGraph.ownChange(row, comparison)
             let part = greatest > 0 ? change / greatest : 0
-            let step = (abs(part) * Double(FlamePalette.stepCount)).rounded(.up)
+            // Less than a hundredth of the greatest change is told as none.
+            let step = abs(part) < 0.01 ? 0 : (abs(part) * Double(FlamePalette.stepCount)).rounded(.up)
             changes[frame.place] = Before(
                 calls: UInt64(row.calls.sample.before.rounded()),
                 total: DiffReport.nanoseconds(row.total.sample.before),

@@ -42,6 +42,37 @@ import Testing
         }
     }
 
+    /// The call with an argument is found by what people type, is selected, and is on the timeline; names of functions have room.
+    @Test func callsWithArguments() throws {
+        let source = try directory.write(
+            """
+            static volatile int sum;
+            void leaf(int n) { for (int i = 0; i < n; i++) sum += i; }
+            void request(int id, const char *word) { leaf(id % 13); sum += *word; }
+            void serve(int n) { request(n, n % 2 ? "odd" : "even"); }
+            int main(void) { for (int i = 0; i < 400; i++) serve(i * 7 % 400); }
+
+            """, to: "program.c")
+        let program = directory.file("program"), session = directory.file("program.fathom")
+        try #require(try Fathom.run(["build", "--", "gcc", "-O1", "-g", source, "-o", program]).status == 0)
+        let options = ["--quiet", "--args", "request"]
+        try #require(try Fathom.record([program], into: session, options: options).status == 0)
+        let server = try ViewServer(session, in: directory)
+        let found = try server.page(
+            "",
+            [
+                "size 1600x1000", "wait paneOf('functions').grid?.shown.length > 0",
+                "paneOf('functions').grid.heads.firstChild.offsetWidth > 100", "do openPrompt()", "type request(id=21)",
+                "key Enter", "wait selection.call && element('status').textContent.includes('id=21')",
+                "selection.call.row", "paneOf('durations').calls.shown.length",
+                "selection.call.end > selection.from && selection.call.begin < selection.to",
+                "do openPrompt()", "type word=odd", "key Enter",
+                "wait paneOf('durations').caption.textContent.endsWith('word==\"odd\"')",
+                "paneOf('durations').calls.shown.every(row => row.values.includes('odd'))",
+            ])
+        #expect(found == ["true", "2", "1", "true", "true"])
+    }
+
     private static func line(_ number: Int) -> String {
         "[...document.querySelectorAll('#pane-source tbody tr[data-at]')].find(line => line.dataset.at === '\(number - 1)')"
     }
