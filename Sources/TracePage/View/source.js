@@ -40,6 +40,9 @@ const live = {
 
 const source = element('frozen') ? frozen(JSON.parse(element('frozen').textContent)) : live;
 
+/// Whether a command can be asked, perhaps with an option: a page of `flame --time-order` tells which it was written with.
+const knows = words => session.panes?.includes(words) ?? true;
+
 /// Typed arrays on a picture's bytes, see PictureBytes.swift.
 ///
 /// - `rows`: the first and the last row that were asked for. Empty ones at the end are left out.

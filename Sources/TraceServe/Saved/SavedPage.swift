@@ -5,9 +5,6 @@ public import TraceText
 
 /// The page of a recording with all that it shows inside, for who has neither the recording nor Fathom.
 public struct SavedPage {
-    /// Bytes that a page may have, or little more.
-    public static let usualSize = 8 << 20
-
     /// How fine the timeline is: calls that are shorter, in ns, are told together. 0 where each call is told; nil where the recording
     /// keeps no calls.
     public let finest: UInt64?
@@ -24,7 +21,7 @@ public struct SavedPage {
     ///   - progress: told what is done, and how much of that, 0...1.
     /// - Throws: where the session cannot be read.
     public init(
-        _ session: Session, at path: String, size: Int = SavedPage.usualSize, article: ViewArticle? = nil,
+        _ session: Session, at path: String, size: Int = FrozenContent.usualSize, article: ViewArticle? = nil,
         progress: @escaping (_ part: Double) -> Void = { _ in }
     ) throws {
         var options = QueryOptions()
