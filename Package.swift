@@ -180,8 +180,8 @@ let package = Package(
         .target(
             name: "TraceServe",
             dependencies: [
-                "CMicrohttpd", "CTraceFormat", "TraceFile", "TraceAnalysis", "TracePage", "TraceQuery", "TraceSystem",
-                "TraceText",
+                "CMicrohttpd", "CTraceFormat", "TraceFile", "TraceAnalysis", "TraceFindings", "TracePage", "TraceQuery",
+                "TraceSystem", "TraceText",
             ],
             swiftSettings: strict),
 

@@ -4,7 +4,7 @@ const wakes = { byTrack: [], asked: null, timer: 0, shown: null };
 
 /// Asks for the waits of what is seen, once that has settled.
 function askForWaits() {
-    if (!session.waits || !source.waits || timeline.isMoving) return;
+    if (!session.waits || timeline.isMoving) return;
     const seen = lanesIn(timeline.scrolled, timeline.scrolled + timeline.height).map(lane => lane.index);
     const question = source.isFrozen ? {} : { from: Math.floor(selection.from), to: Math.ceil(selection.to), tracks: seen.sort((a, b) => a - b).join() };
     const key = JSON.stringify(question);

@@ -8,6 +8,7 @@ public struct SavedPage {
     /// How fine the timeline is: calls that are shorter, in ns, are told together. 0 where each call is told; nil where the recording
     /// keeps no calls.
     public let finest: UInt64?
+    private static let mostWaits = 20_000
     private let title: String
     private let article: ViewArticle?
     private let content: FrozenContent
@@ -33,6 +34,10 @@ public struct SavedPage {
             session: SessionDocument(of: session, tracks: threads).whole(summaries: 1, compared: nil))
         content.events = EventsDocument.bytes(of: query, tracks: threads)
         SavedAnswers(session: session, path: path, most: size / 4, progress: { progress($0 / 2) }).add(to: &content)
+        if session.description?.waitSources?.tellsCauses == true {
+            content.waits = WaitsDocument(of: query, tracks: threads).bytes(
+                in: 0..<UInt64.max, most: SavedPage.mostWaits)
+        }
         let spans = threads.filter { $0.countCalls() > 0 }.map { $0.span(session.clock) }
         let time = (spans.map(\.lowerBound).min() ?? 0)..<(spans.map(\.upperBound).max() ?? 0)
         if session.content == .calls, !time.isEmpty {

@@ -89,6 +89,17 @@ import Testing
         try expectArrow(directory.file("chart.html"))
     }
 
+    /// The viewer tells the same, served or saved.
+    @Test func viewer() throws {
+        let recorded = try contended(.switches), page = directory.file("saved.html")
+        let saved = try Fathom.run(["view", recorded.session, "--save", page])
+        try #require(saved.status == 0, "\(saved.stderr)")
+        try expectArrow(page)
+        let server = try ViewServer(recorded.session, in: directory)
+        try expectArrow("http://127.0.0.1:\(server.port)\(server.root)")
+        withExtendedLifetime(server) {}
+    }
+
     private func expectArrow(_ page: String) throws {
         let found = try Browser.run(page, Self.pointAtWait, isFlame: false)
         #expect(found[0].contains("waited forlock contended") && found[0].contains("hold → give_back"), "\(found)")
