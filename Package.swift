@@ -32,9 +32,8 @@ let pages: [(folder: String, files: String)] = [
     (
         "Flame",
         """
-        flame.html flame.css picture.js data.js words.js graph.js sums.js search.js colours.js labels.js painter.js states.js \
-        bands.js view.js waiting.js legend.js ruler.js tip.js address.js table.js sandwich.js panel.js pointer.js keys.js \
-        page.js
+        picture.js data.js words.js graph.js sums.js search.js colours.js labels.js painter.js view.js waiting.js legend.js \
+        tip.js sandwich.js pointer.js
         """
     ),
     ("Startup", "startup.css"), ("Article", "article.css"),
@@ -42,7 +41,7 @@ let pages: [(folder: String, files: String)] = [
         "View",
         """
         view.html view.css loader.js tiles.js frozen.js source.js book.js selection.js fuzzy.js lanes.js shades.js sieve.js \
-        paint.js pictures.js \
+        paint.js pictures.js wakes.js \
         timeline.js heads.js overlay.js calls.js gestures.js overview.js panes.js grid.js flamepane.js \
         comparison.js functions.js graphpage.js articlepane.js tree.js durations.js durationchange.js waitspane.js sourcepane.js \
         memorypane.js infopane.js commands.js prompt.js growing.js start.js
@@ -181,8 +180,8 @@ let package = Package(
         .target(
             name: "TraceServe",
             dependencies: [
-                "CMicrohttpd", "CTraceFormat", "TraceFile", "TraceAnalysis", "TracePage", "TraceQuery", "TraceSystem",
-                "TraceText",
+                "CMicrohttpd", "CTraceFormat", "TraceFile", "TraceAnalysis", "TraceFindings", "TracePage", "TraceQuery",
+                "TraceSystem", "TraceText",
             ],
             swiftSettings: strict),
 

@@ -8,13 +8,13 @@ public enum ViewPage {
     static let script: [UInt8] = [
         PackageResources.data_js, PackageResources.words_js, PackageResources.graph_js, PackageResources.sums_js,
         PackageResources.search_js, PackageResources.colours_js, PackageResources.labels_js,
-        PackageResources.painter_js, PackageResources.states_js, PackageResources.bands_js, PackageResources.view_js,
+        PackageResources.painter_js, PackageResources.view_js,
         PackageResources.waiting_js, PackageResources.legend_js, PackageResources.tip_js,
         PackageResources.sandwich_js, PackageResources.pointer_js,
         PackageResources.tiles_js, PackageResources.frozen_js, PackageResources.source_js, PackageResources.book_js,
         PackageResources.selection_js,
         PackageResources.fuzzy_js, PackageResources.lanes_js, PackageResources.shades_js,
-        PackageResources.sieve_js, PackageResources.paint_js, PackageResources.pictures_js,
+        PackageResources.sieve_js, PackageResources.paint_js, PackageResources.pictures_js, PackageResources.wakes_js,
         PackageResources.timeline_js, PackageResources.heads_js, PackageResources.overlay_js,
         PackageResources.calls_js, PackageResources.gestures_js, PackageResources.overview_js,
         PackageResources.panes_js, PackageResources.grid_js, PackageResources.articlepane_js,
@@ -25,6 +25,9 @@ public enum ViewPage {
         PackageResources.infopane_js, PackageResources.commands_js,
         PackageResources.prompt_js, PackageResources.growing_js, PackageResources.start_js,
     ].flatMap(\.self)
+
+    /// The script of a picture that becomes the page in it.
+    public static let opener = PackageResources.picture_js
 
     /// What a page that is served says of what it may do (https://www.w3.org/TR/CSP3): it loads nothing, runs no script but its
     /// own, and asks nobody but the server that it came from. To be sent as the header `Content-Security-Policy`.

@@ -13,6 +13,8 @@ public final class ViewedSession: Sendable {
     let document = Later<SessionDocument>()
     private let events = Later<[UInt8]>()
     private let sources = Later<SessionSources>()
+    private let waits = Later<WaitsDocument>()
+    private let areWaitsAsked = Mutex(false)
     private let growth = Mutex(Growth())
     private let readingPart = Mutex(0.0)
 
@@ -114,9 +116,13 @@ public final class ViewedSession: Sendable {
             grow()
             return .json(document.whole(summaries: pictures?.summaries ?? 0, compared: compared))
         case .events:
-            if let events = events.present { return .json(events) }
-            let part = readingPart.withLock { $0 }
-            return Reply(status: 202, bytes: jsonBytes { json in json.object { json.field("progress", part) } })
+            return events.present.map(Reply.json) ?? .unfinished(readingPart.withLock { $0 })
+        case .waits(let request):
+            if let waits = waits.present {
+                return .json(waits.bytes(in: request.time, tracks: request.tracks, most: ViewedSession.mostWaits))
+            }
+            findWaits()
+            return .unfinished(0)
         case .source(let file):
             guard let sources = sources.wait() else { return .error(503, "The viewer is ending.") }
             return SourceDocument.reply(with: file, of: sources)
@@ -128,6 +134,27 @@ public final class ViewedSession: Sendable {
         case .filter(let request, let first):
             return drawn { .json(try $0.filter(request.options, from: first)) }
         case .page, .ask: return .empty(404)
+        }
+    }
+
+    /// Waits that are told at once.
+    private static let mostWaits = 5000
+
+    /// Reads all records for waits, where somebody asks for these and nobody has. Of a recording that goes on, waits would be without
+    /// what ends them.
+    private func findWaits() {
+        guard document.present?.isRecording == false, growth.withLock({ !$0.isReading }) else { return }
+        let isFirst = areWaitsAsked.withLock { isAsked in
+            defer { isAsked = true }
+            return !isAsked
+        }
+        guard isFirst else { return }
+        let known = growth.withLock { $0.tracks }
+        _ = BackgroundThread { [self] in
+            guard let session = try? Session(path: path) else { return }
+            let query = SessionQuery(session, QueryOptions())
+            guard let tracks = try? PictureQuery.threads(of: query, after: known) else { return }
+            waits.set(WaitsDocument(of: query, tracks: tracks))
         }
     }
 

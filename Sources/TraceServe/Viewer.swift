@@ -127,7 +127,7 @@ public final class Viewer: Sendable {
             defer { questions.leave(turn) }
             let process = AskProcess(program: "/proc/self/exe", arguments: arguments)
             return Reply(process.run(turn, for: client), to: request)
-        case .session, .events, .source, .names, .picture, .call, .filter:
+        case .session, .events, .source, .names, .picture, .waits, .call, .filter:
             return viewed.reply(to: route, compared: before.map { Compared(before: $0.name, after: session.name) })
         }
     }

@@ -45,6 +45,14 @@ import Testing
         }
         for name in good.keys { #expect(throws: BadRequest.self) { try route(query([name: nil])) } }
         #expect(throws: BadRequest.self) { try route(query([:]) + "&width=9") }
+        guard case .waits(let stretch) = try route("waits?from=5&to=900&tracks=1,3") else {
+            Issue.record("no waits")
+            return
+        }
+        #expect(stretch.time == 5..<900 && stretch.tracks == [1, 3])
+        for bad in ["from=5&to=5&tracks=1", "from=5&to=9&tracks=4", "from=5&to=9", "from=5&to=9&tracks=1&rows=0-1"] {
+            #expect(throws: BadRequest.self, "\(bad)") { try route("waits?\(bad)") }
+        }
         #expect(throws: BadRequest.self) { try route("call?track=0&row=0&at=1", tracks: 0) }
         let call = try route("call?track=3&row=7&at=12")
         guard case .call(let request) = call else {

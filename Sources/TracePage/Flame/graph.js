@@ -8,11 +8,11 @@ class Graph {
         for (const column of ['calls', 'left', 'total', 'self', 'waits']) this[column] = new Float64Array(count);
     }
 
-    /// Fills in `parent`, `end` and `byRow`, given how deep each frame is; all else must be there.
-    link(level) {
-        const { count, parent, end } = this, open = [];
+    /// Fills in `parent`, `end` and `byRow`; all else must be there.
+    link() {
+        const { count, row, parent, end } = this, open = [];
         for (let i = 0; i < count; i++) {
-            while (open.length > level[i]) end[open.pop()] = i;
+            while (open.length > row[i]) end[open.pop()] = i;
             parent[i] = open.length ? open[open.length - 1] : -1;
             open.push(i);
         }
@@ -23,7 +23,7 @@ class Graph {
 
     name(i) {
         const f = this.fn[i];
-        return f >= 0 ? names[f] : f === summed ? tooNarrow(this.calls[i]) : bandOf(f)?.name ?? 'all';
+        return f >= 0 ? names[f] : f === summed ? tooNarrow(this.calls[i]) : 'all';
     }
 
     /// The name without the arguments of templates and generics.
@@ -57,10 +57,10 @@ class Graph {
 
 /// Frames by row, and in a row from left to right, so that what is in view is found without looking at the rest.
 class Rows {
-    /// Those that have rows, and whose function has `chosen`, or all.
+    /// Those whose function has `chosen`, or all.
     constructor(graph, chosen) {
         const { count, row, fn, left, total } = graph;
-        const isChosen = i => row[i] >= 0 && (!chosen || fn[i] >= 0 && chosen[fn[i]]);
+        const isChosen = i => !chosen || fn[i] >= 0 && chosen[fn[i]];
         const starts = new Int32Array(graph.rows + 1);
         for (let i = 0; i < count; i++) if (isChosen(i)) starts[row[i] + 1]++;
         for (let r = 0; r < graph.rows; r++) starts[r + 1] += starts[r];

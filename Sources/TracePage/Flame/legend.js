@@ -1,7 +1,7 @@
 /// Says what the colours stand for: of eight at most, as many as there is room for.
 function legend() {
     theme = themeNow();
-    const groups = [...stateLegend(), ...waitLegend(), ...colourings[colouring].legend()], place = element('legend');
+    const groups = [...waitLegend(), ...colourings[colouring].legend()], place = element('legend');
     const nodes = groups.slice(0, 8).map(([[fill, edge], text]) => {
         const item = make('span'), mark = make('i');
         mark.style.background = text === 'waiting' ? `repeating-linear-gradient(135deg, ${fill} 0 2px, ${edge} 2px 3px)` : fill;

@@ -40,7 +40,7 @@ class Painter {
         const { left, total, row } = this.graph, scale = this.width / this.shown.span;
         const x = Math.max((left[i] - this.shown.start) * scale, 0);
         const far = Math.min((left[i] + total[i] - this.shown.start) * scale, this.width);
-        return { x, y: this.rowTop(row[i]), width: row[i] < 0 ? 0 : Math.max(far - x, 0), height: rowHeight };
+        return { x, y: this.rowTop(row[i]), width: Math.max(far - x, 0), height: rowHeight };
     }
 
     /// Fits the canvas to the view. Setting its size clears it, so only when that changed.
@@ -71,7 +71,7 @@ class Painter {
         this.pending = 0;
         if (!this.graph || this.view.clientWidth === 0) return;
         this.fit();
-        if (this === main) waitColumns.clear();
+        if (this === main) waitColumns = undefined;
         this.context.clearRect(0, 0, this.width, this.height);
         const edges = [this.rowAt(0), this.rowAt(this.height)];
         const first = Math.max(Math.min(...edges), 0), last = Math.min(Math.max(...edges), this.graph.rows - 1);
@@ -106,15 +106,14 @@ class Painter {
     /// Draws a row's wide frames, and notes others in a line of pixels; of those that share one, one is seen. Returns whether
     /// there are any.
     drawRow(rows, r, pixels) {
-        const { starts, items, begins } = rows, { total, fn } = this.graph, columns = pixels.length;
+        const { starts, items, begins } = rows, { total } = this.graph, columns = pixels.length;
         const { start } = this.shown, scale = this.width / this.shown.span, fine = columns / this.shown.span;
         const y = this.rowTop(r), limit = starts[r + 1], isMarking = rows === this.marked;
-        this.waiting = this === main ? waitingInRow(r) : undefined; // by column of the view
+        this.waiting = this === main ? waitingNow() : undefined; // by column of the view
         let hasNarrow = false;
         for (let at = rows.first(r, start); at < limit;) {
             const i = items[at], from = begins[at] - start;
             if (from >= this.shown.span) break;
-            if (fn[i] <= firstBand) { at++; continue; }
             if (total[i] * fine >= 1) {
                 if (!isMarking) this.drawFrame(i, from * scale, total[i] * scale, y);
                 at++;

@@ -1,21 +1,16 @@
-// Mouse and touch. A click zooms; a drag moves what is shown; with Shift, or on the ruler, it chooses a range of time; the wheel
-// zooms a chart about the pointer. On a touch screen, the first tap tells about a frame and the second zooms.
+// Mouse and touch. A click zooms; a drag moves what is shown; the wheel with Ctrl zooms about the pointer. On a touch screen, the first
+// tap tells about a frame and the second zooms.
 const fingers = new Map(); // by pointer: where each is, {x, y}
-let drag = null; // what the first one began: {x, y, shown, scrolled, isRange, hasMoved}
+let drag = null; // what the first one began: {x, y, shown, scrolled, hasMoved}
 let pinch = null; // what two began: {distance, moment, span}
 const slack = 5; // px that a click may move
-
-const rangeMoment = x => main.momentAt(Math.min(Math.max(x, 0), main.width));
 
 function press(event) {
     if (event.button !== 0 && event.pointerType === 'mouse') return;
     canvas.setPointerCapture(event.pointerId);
     fingers.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
     if (fingers.size === 2) return beginPinch();
-    drag = {
-        x: event.offsetX, y: event.offsetY, shown: main.shown, scrolled: view.scrollTop,
-        isRange: isChart && event.shiftKey, hasMoved: false,
-    };
+    drag = { x: event.offsetX, y: event.offsetY, shown: main.shown, scrolled: view.scrollTop, hasMoved: false };
 }
 
 function beginPinch() {
@@ -41,10 +36,9 @@ function follow(event) {
     drag.hasMoved ||= Math.hypot(x, y) > slack;
     if (!drag.hasMoved) return;
     hideTip();
-    if (drag.isRange) return setRange(rangeMoment(drag.x), rangeMoment(event.offsetX));
     canvas.style.cursor = 'grabbing';
     showSpan({ start: drag.shown.start - x * drag.shown.span / main.width, span: drag.shown.span });
-    if (event.pointerType === 'mouse' || isChart) view.scrollTop = drag.scrolled - y;
+    if (event.pointerType === 'mouse') view.scrollTop = drag.scrolled - y;
 }
 
 function release(event) {
@@ -56,15 +50,13 @@ function release(event) {
     }
     if (fingers.size === 0) drag = null;
     if (!wasDrag || event.type === 'pointercancel') return;
-    if (wasDrag.hasMoved) return wasDrag.isRange ? undefined : remember(true);
+    if (wasDrag.hasMoved) return remember(true);
     canvas.focus({ preventScroll: true });
     const { frame, run } = main.hit(event.offsetX, event.offsetY);
     if (run) return showSpan({ start: run.start, span: run.end - run.start }, true);
     if (frame === undefined) return;
     if (event.pointerType === 'mouse' || frame === selected && !element('tip').hidden) {
-        zoom(frame);
-        if (fn[frame] <= firstBand) toggleLane();
-        return;
+        return zoom(frame);
     }
     select(frame);
     showTip(main, event);
@@ -82,9 +74,8 @@ canvas.addEventListener('pointerleave', event => {
 canvas.addEventListener('wheel', event => {
     const lines = event.deltaMode === 1 ? 16 : 1; // px
     const across = (event.shiftKey && event.deltaX === 0 ? event.deltaY : event.deltaX) * lines;
-    const isZoom = event.ctrlKey || isChart && !event.shiftKey && Math.abs(event.deltaX) < Math.abs(event.deltaY);
-    if (!isZoom && across === 0) return;
+    if (!event.ctrlKey && across === 0) return;
     event.preventDefault();
-    if (isZoom) scaleAbout(event.offsetX, Math.exp(event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.002)));
+    if (event.ctrlKey) scaleAbout(event.offsetX, Math.exp(event.deltaY * lines * 0.01));
     else pan(across / main.width);
 }, { passive: false });

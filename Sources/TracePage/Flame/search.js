@@ -33,8 +33,8 @@ function find(text) {
 let order = null; // the search's frames, the widest first; made when first asked for
 let matches = null; // by function, or null without a search
 
-/// What all shares of time are of: in a chart, all threads together.
-const everything = () => bands.length ? bandTime : graph.total[0];
+/// What all shares of time are of.
+const everything = () => graph.total[0];
 
 loaders.push(() => { matches = order = null; });
 

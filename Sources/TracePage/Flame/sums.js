@@ -1,32 +1,26 @@
 // What frames add up to.
 
-/// Calls, total and self time of every function, by its number, over the frames first ..< limit. In a chart, of calls only what
-/// is within from ..< to. A call within one of the same function adds nothing to its total.
-function sums({ first, limit, from = -Infinity, to = Infinity }) {
-    const { fn, end, calls, left, total, self, waits, parent } = graph, size = names.length;
+/// Calls, total and self time of every function, by its number, over the frames first ..< limit. A call within one of the same function
+/// adds nothing to its total.
+function sums({ first, limit }) {
+    const { fn, end, calls, total, self, waits } = graph, size = names.length;
     const found = {
         calls: new Float64Array(size), total: new Float64Array(size), self: new Float64Array(size), waits: new Float64Array(size),
         before: new Float64Array(size), narrow: 0,
     };
     const inside = new Int32Array(size), open = []; // by function, how many calls are open; and which those are
-    const isCut = from > -Infinity;
-    for (let i = first; i < limit;) {
+    for (let i = first; i < limit; i++) {
         while (open.length && end[open[open.length - 1]] <= i) inside[fn[open.pop()]]--;
-        const f = fn[i], length = isCut ? Math.min(left[i] + total[i], to) - Math.max(left[i], from) : total[i];
-        if (isCut && (length < 0 || length === 0 && total[i] > 0)) { i = end[i]; continue; }
+        const f = fn[i];
         if (f === summed) found.narrow += calls[i];
-        if (f >= 0) {
-            found.calls[f] += calls[i];
-            if (inside[f] === 0) found.total[f] += length;
-            found.self[f] += isCut ? length : self[i];
-            found.waits[f] += waits[i];
-            if (data.changes) found.before[f] += change(i).self;
-            inside[f]++;
-            open.push(i);
-        }
-        const caller = parent[i];
-        if (isCut && i > first && caller >= first && fn[caller] >= 0) found.self[fn[caller]] -= length;
-        i++;
+        if (f < 0) continue;
+        found.calls[f] += calls[i];
+        if (inside[f] === 0) found.total[f] += total[i];
+        found.self[f] += self[i];
+        found.waits[f] += waits[i];
+        if (data.changes) found.before[f] += change(i).self;
+        inside[f]++;
+        open.push(i);
     }
     return found;
 }
@@ -56,7 +50,7 @@ class Paths {
 
     /// The path that goes on from another by a function, with these sums added.
     step(path, f, calls, total, self, waits) {
-        const key = path * (names.length - firstBand + bands.length) + f - firstBand + bands.length;
+        const key = path * (names.length - whole) + f - whole;
         let next = this.known.get(key);
         if (next === undefined) {
             this.known.set(key, next = this.add(f));
@@ -86,14 +80,14 @@ class Paths {
             let at = start + below.reduce((sum, each) => sum + this.total[each], 0);
             for (const each of below.reverse()) open.push([each, depth + 1, at -= this.total[each]]);
         }
-        return result.link(result.row);
+        return result.link();
     }
 }
 
 /// All calls of a function: what led to them, and what they led to. A call within another of the function is below that one;
 /// the function itself has the calls and own time of both.
 function sandwich(f) {
-    const { count, fn, level, parent, end, calls, total, self, waits } = graph;
+    const { count, fn, row, parent, end, calls, total, self, waits } = graph;
     const callers = new Paths(f), callees = new Paths(f), path = [];
     for (let i = 1; i < count;) {
         if (fn[i] !== f) { i++; continue; }
@@ -102,7 +96,7 @@ function sandwich(f) {
         callees.sum(0, calls[i], total[i], self[i], waits[i]);
         path[0] = 0;
         for (let j = i + 1; j < end[i]; j++) {
-            const depth = level[j] - level[i];
+            const depth = row[j] - row[i];
             path[depth] = callees.step(path[depth - 1], fn[j], calls[j], total[j], self[j], waits[j]);
             if (fn[j] === f) for (const paths of [callers, callees]) paths.sum(0, calls[j], 0, self[j], waits[j]);
         }

@@ -9,7 +9,6 @@ function facts(each, i) {
         const [before, after] = data.changes.totals;
         return [['total', time(after)], ['before', time(before)], ['change', signed(after - before)]];
     }
-    if (bandOf(f)) return [['lasted', time(each.total[i])], ...momentFacts(each.left[i])];
     if (f === summed) return [['total', share(each === graph ? each.self[i] : each.total[i])]];
     const told = [[countedThings, number(each.calls[i])], ['total', share(each.total[i])]];
     if (each !== callersView.graph || i === 0) told.push(['self', share(each.self[i])]);
@@ -23,7 +22,6 @@ function facts(each, i) {
             `${countedThings} ${number(was.calls)} · total ${time(was.total)} · self ${time(was.self)}`]);
     }
     if (zoomed > 0) told.push(['of shown', percent(total[i], total[zoomed])]);
-    if (isChart) told.push(...momentFacts(left[i]));
     return told;
 }
 
@@ -36,11 +34,8 @@ function wording(each, i) {
 }
 
 function tell(i) {
-    let numbers = words(facts(graph, i));
-    if (range) numbers = `range ${time(range.end - range.start)} from ${since(range.start)}, --from ${option(range.start)} `
-        + `--to ${option(range.end)} · ${numbers}`;
     // Each by itself, so that the style sheet can give each its room, or a line.
-    const parts = [numbers, middle(name(i), 1000), placeIn(fn[i])].filter(part => part).map((part, at) => {
+    const parts = [words(facts(graph, i)), middle(name(i), 1000), placeIn(fn[i])].filter(part => part).map((part, at) => {
         const node = make('span');
         if (at > 0) node.append(make('i', ' · '));
         node.append(part);
@@ -52,7 +47,6 @@ function tell(i) {
 
 function hideTip() {
     pointed = null;
-    showArrow(null);
     element('tip').hidden = true;
     for (const each of [main, callersView, calleesView]) each.outline('hover', null);
 }
@@ -60,13 +54,11 @@ function hideTip() {
 /// Shows what is at a point of a view, beside the pointer and inside the window.
 function showTip(painter, event) {
     const found = painter.hit(event.offsetX, event.offsetY);
-    const extra = painter === main && bands.length ? bandFacts(event.offsetX, event.offsetY) : null;
-    showArrow(extra?.arrow);
     painter.canvas.style.cursor = found.frame === undefined && !found.run ? 'default' : 'pointer';
-    if (found.frame === undefined && !found.run && !extra) { hideTip(); return tell(selected); }
-    const { frame, run } = extra ? {} : found, each = painter.graph;
+    if (found.frame === undefined && !found.run) { hideTip(); return tell(selected); }
+    const { frame, run } = found, each = painter.graph;
     pointed = frame === undefined ? null : { each, i: frame };
-    const told = extra ? extra.facts : run ? [['total', `${time(run.total)} (${percent(run.total, everything())})`]]
+    const told = run ? [['total', `${time(run.total)} (${percent(run.total, everything())})`]]
         : facts(each, frame);
     const list = make('dl');
     for (const [word, value] of told) list.append(make('dt', word), make('dd', value));
@@ -76,7 +68,7 @@ function showTip(painter, event) {
     const tip = element('tip');
     tip.replaceChildren(...nodes);
     tip.hidden = false;
-    fill(title, extra ? extra.name : run ? tooNarrow(run.count) : each.name(frame), 3);
+    fill(title, run ? tooNarrow(run.count) : each.name(frame), 3);
     if (pointed && painter === main) tell(frame);
     painter.outline('hover', frame ?? null);
     place(tip, event.clientX, event.clientY);

@@ -6,17 +6,14 @@ const main = new Painter(element('view'), {
 });
 const { canvas, view } = main;
 let zoomed = 0, selected = 0;
-let range = null; // of time, in a chart: {start, end}, ns
 let moving = 0; // the animation frame of a movement, or 0
 const transition = 180; // ms
 const wantsStillness = matchMedia('(prefers-reduced-motion: reduce)');
 
 loaders.push(() => {
-    if (isChart) canvas.setAttribute('aria-label', canvas.getAttribute('aria-label').replace('graph', 'chart'));
     if (!main.graph) main.isTurned = data.inverted; // later it is as the reader wants it
     cancelAnimationFrame(moving);
     zoomed = selected = main.chosen = moving = 0;
-    range = null;
     main.show(graph);
 });
 
@@ -25,7 +22,6 @@ const spanOf = i => ({ start: left[i], span: Math.max(total[i], 1) });
 const isFree = () => main.shown.start !== spanOf(zoomed).start || main.shown.span !== spanOf(zoomed).span;
 
 function select(i) {
-    if (row[i] === unseen) setOpen(bandFrames.findLast(each => each < i), true);
     selected = main.chosen = i;
     tell(i);
     const y = main.rowTop(row[i]);
@@ -47,29 +43,6 @@ function zoom(i) {
     if (isMove) move(spanOf(i)); else main.draw();
     if (isMove) remember(true);
     viewChanged();
-}
-
-/// Gives all calls of a thread rows, or those near its roots.
-function setOpen(i, isOpen) {
-    const before = main.rowTop(row[i]);
-    bandOf(fn[i]).isOpen = isOpen;
-    giveRows(graph);
-    graph.byRow = new Rows(graph);
-    main.mark(matches);
-    main.fit();
-    view.scrollTop += main.rowTop(row[i]) - before; // the thread stays where it is
-    hideTip();
-    main.draw();
-}
-
-/// Opens the thread that the selected call is of, or folds it.
-function toggleLane() {
-    const i = bandFrames.findLast(each => each <= selected);
-    if (i === undefined) return;
-    const { isOpen, folded } = bandOf(fn[i]);
-    if (!isOpen && !folded) return;
-    if (isOpen) select(i);
-    setOpen(i, !isOpen);
 }
 
 /// Scrolls so that a frame's callees have room.

@@ -42,19 +42,13 @@ function duration(ns) {
 /// A change of a time, with its sign.
 const signed = ns => ns > 0 ? `+${time(ns)}` : time(ns);
 
-/// The time of day, in UTC, at a moment of a chart.
+/// The time of day, in UTC, at a moment since the session's start.
 function clock(ns, digits = 9) {
-    const [seconds, rest] = data.time.began, moment = rest + ns;
+    const [seconds, rest] = session.began, moment = rest + ns;
     const day = new Date((seconds + Math.floor(moment / 1e9)) * 1000).toISOString().slice(11, 19);
     const part = String(Math.floor(moment % 1e9)).padStart(9, '0').slice(0, digits);
     return part ? `${day}.${part}` : day;
 }
-
-/// A moment as every report of Fathom tells it: since the session's start.
-const since = moment => time(data.time.origin + moment);
-
-/// A moment as options such as --from take it: ns since the session's start.
-const option = ns => `${Math.max(Math.round(data.time.origin + ns), 0)}ns`;
 
 /// A text of at most so many letters. A longer text loses its middle.
 function middle(text, most) {

@@ -2,11 +2,16 @@ internal import TraceText
 
 /// What a page of the viewer shows that has all its data inside.
 public struct FrozenContent {
+    /// Bytes that a page may have, or little more.
+    public static let usualSize = 8 << 20
+
     /// JSON, as the server of the viewer answers it, see `source.js`.
     public var session: [UInt8]
     /// Of functions; nil where there is no timeline.
     public var names: [UInt8]?
     public var events: [UInt8]?
+    /// What threads waited for, see ``FrozenWaits``.
+    public var waits: [UInt8]?
     public var timeline: FrozenTimeline?
     /// What commands answered, as it stands in the page, by the command and its options, a space between.
     private var answers: [(key: String, text: [UInt8], isPacked: Bool)] = []
@@ -45,6 +50,10 @@ public struct FrozenContent {
             if let events {
                 json.name("events")
                 json.value(packed: PackedText.of(events))
+            }
+            if let waits {
+                json.name("waits")
+                json.value(packed: PackedText.of(waits))
             }
             if let timeline {
                 json.name("timeline")

@@ -40,11 +40,12 @@ function foldedName(text) {
 /// The colours of functions by what they belong to. Groups are numbered as they are met, so that a colour stays the same while one
 /// looks at another stretch.
 const tints = {
-    of: { module: 'by module', file: 'by file', namespace: 'by namespace', function: 'by function' },
+    of: { module: 'by module', kind: 'by language', file: 'by file', namespace: 'by namespace', function: 'by function', self: 'by own time' },
     by: null, numbers: {}, pairs: {},
     group(name, module, file) {
         switch (this.by) {
         case 'module': return lastPart(module);
+        case 'kind': return languageOf(name, file);
         case 'file': return file ? lastPart(file) : 'no source';
         case 'namespace': return /^[^(<]*?([\w~]+)(?:::|\.)/.exec(name)?.[1] ?? 'no namespace';
         default: return name;
@@ -75,9 +76,16 @@ const tints = {
     },
     legend() {
         const { groups } = viewPalette();
-        return this.by === 'function' ? [] : [...this.numbers[this.by] ?? []].map(([text, at]) => [groups[at % groups.length][2], text]);
+        return this.by === 'self' ? byOwnTime.legend() : this.by === 'function' ? [] : [...this.numbers[this.by] ?? []].map(([text, at]) => [groups[at % groups.length][2], text]);
     },
 };
+
+/// The language of a function, as in FlameGroups.swift: by its source file's ending, or by what its name tells.
+function languageOf(name, file) {
+    const ending = /\.(\w+)$/.exec(file ?? '')?.[1];
+    if (['cc', 'cpp', 'cxx', 'C', 'hpp', 'hh', 'tcc', 'ipp'].includes(ending)) return 'C++';
+    return { c: 'C', swift: 'Swift', rs: 'Rust' }[ending] ?? (name.includes('::') ? 'C++' : file ? 'C' : 'no source');
+}
 
 const viewColours = JSON.parse(element('palette').textContent);
 const viewPalette = () => viewColours[theme];
@@ -102,7 +110,9 @@ loaders.push(() => {
     const pairOfName = f => (pairs[`${tints.by} ${theme}`] ??= [])[f] ??= book.ids.has(names[f])
         ? tints.pair(book.ids.get(names[f]))
         : tints.pairNamed(names[f], module.names[module.of[f]], placeIn(f) ? file.names[file.of[f]] : null);
-    colourings = { session: { pair: (each, i) => pairOfName(each.fn[i]), legend: () => tints.legend() } };
+    colourings = { session: {
+        pair: (each, i) => tints.by === 'self' ? byOwnTime.pair(each, i) : pairOfName(each.fn[i]), legend: () => tints.legend(),
+    } };
     colourings.module = colourings.session;
     if (data.changes) colourings.change = byChange;
     colouring = data.changes ? 'change' : 'session';

@@ -1,11 +1,14 @@
 // The selected call: what is told of it, and how one goes from call to call.
 
+/// When something was, as pairs of a word and its value.
+const momentFacts = (word, moment) => [[word, duration(moment)], ['time of day', `${clock(moment)} UTC`]];
+
 /// What is known of an entry of a picture, as pairs of a word and its value.
 function entryFacts({ part, k }) {
-    if (part.calls[k] <= 1) return [['total', duration(part.length[k])], ['begins at', duration(part.begin[k])]];
+    if (part.calls[k] <= 1) return [['total', duration(part.length[k])], ...momentFacts('begins at', part.begin[k])];
     return [
         ['short calls', number(part.calls[k])], ['they took', `${duration(part.busy[k])} of ${duration(part.length[k])}`],
-        ['begin at', duration(part.begin[k])],
+        ...momentFacts('begin at', part.begin[k]),
     ];
 }
 
@@ -13,8 +16,8 @@ function entryFacts({ part, k }) {
 function tellHit(hit, event) {
     const tip = element('tip'), list = make('dl'), title = make('b'), nodes = [list, title];
     let words = '', told = [];
-    if (hit.mark) [words, told] = [hit.mark[1], [['at', duration(hit.mark[0])]]];
-    else if (hit.value) [words, told] = [hit.counter.name, [['value', number(hit.value[1])], ['since', duration(hit.value[0])]]];
+    if (hit.mark) [words, told] = [hit.mark[1], momentFacts('at', hit.mark[0])];
+    else if (hit.value) [words, told] = [hit.counter.name, [['value', number(hit.value[1])], ...momentFacts('since', hit.value[0])]];
     else if (hit.part) {
         const id = hit.part.fn[hit.k], isRun = hit.part.calls[hit.k] > 1;
         [words, told] = [isRun ? `mostly ${book.names[id]}` : book.names[id] ?? '…', entryFacts(hit)];
@@ -23,7 +26,9 @@ function tellHit(hit, event) {
         const [blocked, wanting] = [hit.part.blocked[at], hit.part.wanting[at]];
         if (blocked + wanting > 127) nodes.push(make('p', wanting > blocked ? 'here it wanted a CPU' : 'here it was blocked'));
         if (isRun) nodes.push(make('p', isFinest() ? 'this page was saved without single ones' : 'a click zooms in to them'));
-    } else { tip.hidden = true; return; }
+        if (hit.wait) told.push(...waitFacts(hit.wait));
+    } else if (hit.wait) [words, told] = [laneTitle(hit.lane), waitFacts(hit.wait)];
+    else { tip.hidden = true; return; }
     for (const [word, value] of told) list.append(make('dt', word), make('dd', value));
     tip.replaceChildren(...nodes);
     tip.hidden = false;

@@ -17,6 +17,7 @@ const commands = [
     { keys: ['Enter'], title: 'Zoom to the selected call, or to the range', isStage: true, action: () => zoomToChosen(), isFor: theStage },
     { keys: ['r'], title: 'Make the selected call, or what is seen, the range', action: () => rangeOfCall(), isFor: theStage },
     { keys: ['m'], title: 'Mark the moment at the pointer', action: () => markMoment(), isFor: theStage },
+    { keys: ['u'], title: 'Time of day in UTC, or time since the start', action: () => choose({ clock: selection.clock ? null : 1 }, true), isFor: theStage },
     { keys: ['/'], title: 'Search functions', action: () => { element('search').focus(); element('search').select(); } },
     { keys: ['n'], title: 'Next match in the flame graph, the widest first', action: () => { if (graph) next(1); } },
     { keys: ['N'], title: 'Match before', action: () => { if (graph) next(-1); } },

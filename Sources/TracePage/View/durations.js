@@ -1,7 +1,7 @@
 // How long the calls of the selected function took: a histogram, the calls of a bar, and what the slowest do longer than typical ones.
 addPane({
     key: 'durations', title: 'Durations', hint: 'How long the calls of a function take, and why the slowest are slow',
-    isFor: () => session.content === 'calls' && !session.compared, of: () => selection.name,
+    isFor: () => session.content === 'calls' && !session.compared && knows('tail'), of: () => selection.name,
     make(place) {
         place.classList.add('columns');
         const [left, right] = [make('div'), make('div')];

@@ -1,7 +1,7 @@
 // The flame graph of the stretch, with what leads to the selected function and what it leads to beside it.
 addPane({
     key: 'flame', title: 'Flame graph', hint: 'Call paths of the stretch, as wide as their time', of: () => selection.widths,
-    isFor: () => !isArticlePage(),
+    isFor: () => !isArticlePage() && knows('flame'),
     make(place) {
         place.append(element('flame'));
         element('flame').hidden = false;
@@ -43,7 +43,7 @@ const widthChoices = () => [
         : [['time=cpu', 'time on a CPU'], ['time=blocked', 'time blocked'], ['time=runnable', 'time wanting a CPU']],
     ...session.memory ? [['memory=bytes', 'bytes allocated'], ['memory=live', 'bytes never freed']] : [],
     ...session.faults ? [['faults=minor', 'minor page faults'], ['faults=major', 'major page faults']] : [],
-];
+].filter(([key]) => !key || key === 'plain' || knows(`flame --${key}`));
 const widthOptions = () => session.compared && !selection.widths ? ['--diff'] : selection.widths !== 'plain' && widthChoices().some(([key]) => key && key === selection.widths) ? [`--${selection.widths}`] : [];
 
 /// Scrolls to where the graph first branches: what is above that, one path has all the time of.

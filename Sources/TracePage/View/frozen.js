@@ -1,4 +1,4 @@
-// Answers of a page that has all inside: {session, names, events, timeline, answers}. Documents are packed, or as they are; `timeline` is
+// Answers of a page that has all inside: {session, names, events, waits, timeline, answers}. Documents are packed, or as they are; `timeline` is
 // {origin, columns, levels}, see tiles.js; `answers` has what each command answered of the whole time, by its name and options.
 const frozen = content => {
     const tiles = content.timeline && new Tiles(content.timeline), documents = new Map();
@@ -17,6 +17,7 @@ const frozen = content => {
             return { from, names: all.slice(from), modules: modules.slice(from), files: files.slice(from), lines: lines.slice(from) };
         },
         async events() { return await document('events', content.events) ?? { tracks: [] }; },
+        waits() { return document('waits', content.waits); },
         async call(track, row, moment) {
             const call = await tiles?.call(track, row, moment), { names: all } = await names();
             if (!call) throw new Refusal('this page was saved without this call');
@@ -38,6 +39,9 @@ const frozen = content => {
             own = own.filter(word => word !== '--clip');
             // Of the calls of a bar, the page has those among the slowest of all.
             if (command === 'tree' && own[0] === '-t') own = own.slice(2).map((word, at, all) => all[at - 1] === '--limit' ? '100' : word);
+            if (command === 'report' && own.length === 0 && isPart && selection.filters.length === 0 && tiles && !tiles.finest && !tiles.rows) {
+                return { said: [], answer: { functions: await functionsIn(...stretch()) } };
+            }
             const key = [command, ...own].join(' ');
             if (!Object.hasOwn(content.answers, key)) throw new Refusal(whyNot(command));
             const answer = await document(key, content.answers[key]);
@@ -45,6 +49,14 @@ const frozen = content => {
             return isPart ? { ...answer, said: [...answer.said, 'a saved page answers for the whole time and without filters; fathom view answers for any'] } : answer;
         },
     };
+
+    /// What `report` answers of a stretch, of pages that have each call.
+    async function functionsIn(from, to) {
+        const found = await tiles.sums(from, to), { names: all, modules, files, lines } = await names();
+        return [...found].map(([f, { calls, total, self }]) => ({
+            name: all[f], module: modules[f], file: files[f], line: lines[f], calls, total_ns: total, self_ns: self,
+        }));
+    }
 
     function whyNot(command) {
         const known = Object.keys(content.answers).filter(each => each.startsWith('tail ')).map(each => each.slice('tail '.length));

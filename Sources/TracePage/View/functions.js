@@ -1,7 +1,7 @@
 // The functions of the stretch, with what their calls add up to.
 addPane({
     key: 'functions', title: 'Functions', hint: 'What the calls of each function add up to', has: '',
-    isFor: () => !isArticlePage(),
+    isFor: () => !isArticlePage() && (isGraphPage() || knows('report')),
     make(place) {
         const bar = make('div', undefined, 'bar'), filter = make('input'), scope = make('span', undefined, 'scope');
         filter.type = 'search';

@@ -67,11 +67,18 @@ function releaseStage(event) {
     if (was.hasMoved) return writeAddress('replaceState');
     stage.focus({ preventScroll: true });
     if (was.kind === 'range' || was.kind === 'edge') return choose({ range: null }, true);
-    const hit = hitAt(event.offsetX, event.offsetY);
+    const hit = pointAt(event);
     if (hit.part) chooseEntry(hit);
     else if (hit.mark) glideTo(...aroundCall(hit.mark[0], hit.mark[0]));
     else choose({ call: null, name: null }, true);
     if (event.pointerType !== 'mouse') tellHit(hit, event);
+}
+
+/// What is at a place, with the wait that it is in.
+function pointAt({ offsetX, offsetY }) {
+    const hit = hitAt(offsetX, offsetY), wait = hit.mark || hit.counter ? null : waitAt(hit.lane, momentAtX(offsetX));
+    wakes.shown = wait && { lane: hit.lane, wait };
+    return { ...hit, wait };
 }
 
 /// Tells what the pointer is at, once a frame.
@@ -81,7 +88,8 @@ function tellPointed(event) {
     pointing ||= requestAnimationFrame(() => {
         pointing = 0;
         if (!timeline.pointer) return;
-        const hit = hitAt(lastPointed.offsetX, lastPointed.offsetY);
+        askForWaits();
+        const hit = pointAt(lastPointed);
         timeline.hover = hit.part ? hit : null;
         tellHit(hit, lastPointed);
         stage.style.cursor = edgeNear(lastPointed.offsetX) >= 0 ? 'ew-resize' : hit.part || hit.mark ? 'pointer' : 'default';
@@ -91,7 +99,7 @@ function tellPointed(event) {
 
 function leaveStage(event) {
     if (event.pointerType !== 'mouse') return;
-    timeline.pointer = timeline.hover = null;
+    timeline.pointer = timeline.hover = wakes.shown = null;
     element('tip').hidden = true;
     redraw();
 }

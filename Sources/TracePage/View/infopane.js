@@ -1,6 +1,6 @@
 // What is known of the recording as a whole.
 addPane({
-    key: 'info', title: 'Info', hint: 'How it was recorded, and what it holds', of: () => 'all', isFor: () => !isGraphPage() && !isArticlePage(),
+    key: 'info', title: 'Info', hint: 'How it was recorded, and what it holds', of: () => 'all', isFor: () => !isGraphPage() && !isArticlePage() && knows('info'),
     make(place) {
         const both = make('div', undefined, 'body columns');
         this.parts = sides().map(side => {

@@ -1,13 +1,16 @@
 // What lies over the lanes: the ruler with its marks, the range, the selected call, what the pointer is at, and what a search has found.
 
-/// Round moments of a stretch that are at least so many px apart, each with its words: all in one unit, with as many digits as tell
-/// them apart.
+/// Round moments of a stretch, or times of day, that are at least so many px apart, each with its words: all in one unit, with as many
+/// digits as tell them apart.
 function ticksIn(from, to, width, most) {
     const least = (to - from) / Math.max(width / most, 1), magnitude = 10 ** Math.floor(Math.log10(least));
     const step = Math.max([1, 2, 5, 10].find(n => n * magnitude >= least) * magnitude, 1);
     const [scale, unit] = [[1e9, 's'], [1e6, 'ms'], [1e3, 'us'], [1, 'ns']].find(([scale]) => to >= scale || scale === 1);
-    const digits = Math.max(Math.ceil(Math.log10(scale / step) - 1e-9), 0), found = [];
-    for (let n = Math.ceil(from / step); n * step <= to; n++) found.push([n * step, `${(n * step / scale).toFixed(digits)} ${unit}`]);
+    const digits = each => Math.max(Math.ceil(Math.log10(each / step) - 1e-9), 0), found = [], offset = selection.clock ? session.began[1] % step : 0;
+    for (let n = Math.ceil((from + offset) / step); n * step - offset <= to; n++) {
+        const at = n * step - offset;
+        found.push([at, selection.clock ? clock(at, digits(1e9)) : `${(at / scale).toFixed(digits(scale))} ${unit}`]);
+    }
     return found;
 }
 
@@ -96,7 +99,7 @@ function drawOverlay() {
         stageBrush.fillRect(timeline.pointer.x, 0, 1, height);
         stageBrush.globalAlpha = 1;
     }
-    if (panes.shown?.key === 'chain' && timeline.arrows.length) drawChain(ink);
+    drawArrows([...panes.shown?.key === 'chain' ? timeline.arrows : [], ...timeline.isMoving ? [] : arrowOfWait()], ink);
 }
 
 const laneOf = track => lanes.all[track];
@@ -132,16 +135,18 @@ function drawHits(ink) {
     columns.forEach((is, x) => { if (is) stageBrush.fillRect(x, 0, 2, 5); });
 }
 
-/// Arrows of the chain of the selected call: each from where one thread had waited for another to where that went on.
-function drawChain(ink) {
+/// Draws arrows between moments of lanes, as of the chain of the selected call: each from where one thread had waited for another to
+/// where that went on.
+function drawArrows(arrows, ink) {
+    if (arrows.length === 0) return;
     const place = ({ track, at }) => {
         const lane = laneOf(track);
-        return { x: xOf(at), y: lane.top + lane.height / 2 - timeline.scrolled };
+        return { x: xOf(at), y: lane.top + Math.min(lane.height / 2, 16) - timeline.scrolled };
     };
     stageBrush.strokeStyle = ink.focus;
     stageBrush.lineWidth = 2;
     stageBrush.beginPath();
-    for (const [from, to] of timeline.arrows.map(ends => ends.map(place))) {
+    for (const [from, to] of arrows.map(ends => ends.map(place))) {
         if (Math.max(from.x, to.x) < 0 || Math.min(from.x, to.x) > timeline.width) continue;
         const angle = Math.atan2(to.y - from.y, to.x - from.x);
         stageBrush.moveTo(from.x, from.y);

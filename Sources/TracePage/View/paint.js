@@ -34,6 +34,7 @@ const runInset = 3; // px: what a run of short calls is less tall than a call, a
 function paintRow(context, lane, part, shot, y, row, { pixels, columns, used, labels, first, states }) {
     const tall = rowTall(lane, row), isTall = tall > 8, height = isTall ? tall - 1 : tall, inset = isTall ? runInset : 0;
     const scale = shot.width / (shot.to - shot.from), [low, high] = entriesOf(part, row);
+    const owns = tints.by === 'self' ? ownSteps(part) : null;
     const pale = paleEntries(part), waitBits = states && [0, bitsOf(inks().blocked), bitsOf(inks().runnable)];
     for (let k = entryAfter(part, low, high, shot.from); k < high; k++) {
         const from = (part.begin[k] - shot.from) * scale;
@@ -44,13 +45,14 @@ function paintRow(context, lane, part, shot, y, row, { pixels, columns, used, la
             const column = Math.max(Math.floor(from * shot.ratio), 0);
             const until = Math.min(Math.max(Math.round((from + wide) * shot.ratio), column + 1), columns);
             const line = 2 * (row - first) + (isRun ? 1 : 0), waits = states?.columns[column / shot.ratio | 0];
-            const colour = waits ? waitBits[waits] : shades.bits[id] ?? shades.paper;
+            const colour = waits ? waitBits[waits] : owns && !shades.isSearch ? bytes(viewPalette().self[owns[k]]) : shades.bits[id] ?? shades.paper;
             const part = density * (pale?.[k] ? faint : 1);
             pixels.fill(part < 1 ? mixed(shades.paper, colour, part) : colour, line * columns + column, line * columns + until);
             used[line] = 1;
             continue;
         }
-        const x = Math.max(from, -2), width = Math.min(from + wide, shot.width + 2) - x, pair = shades.pairs[id] ?? shades.plain;
+        const x = Math.max(from, -2), width = Math.min(from + wide, shot.width + 2) - x;
+        const pair = owns && !shades.hits?.[id] ? viewPalette().self[owns[k]] : shades.pairs[id] ?? shades.plain;
         const isPale = shades.isSearch && !shades.hits[id] || pale?.[k], seen = isTall && !isRun ? width - 1 : width;
         if (isTall && !isPale && !isRun) {
             context.fillStyle = pair[1];

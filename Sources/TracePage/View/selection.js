@@ -10,6 +10,7 @@ const selection = {
     graph: null, // the place in the graph, where that is all there is
     file: null, // of the source, where another one than that of the function was chosen
     widths: '', // what frames of the flame graph are as wide as, as options have it; empty for all time
+    clock: null, // 1 where moments are told by the time of day
     sort: 'activity', order: [], folds: {}, hidden: [], pinned: [], // of lanes; folds: 0 for folded, or a number of rows, by track
 };
 const selectionListeners = []; // each is told which keys have changed, as a Set
@@ -54,6 +55,7 @@ function addressOf(each) {
     note('by', each.by);
     note('widths', each.widths);
     note('file', each.file);
+    note('clock', each.clock);
     note('side', shownSide === 'before' ? shownSide : null);
     note('search', each.search);
     note('sort', each.sort === 'activity' ? null : each.sort);
@@ -77,7 +79,7 @@ function selectionAt(hash) {
         from, to, range: range.length === 2 && range[0] < range[1] ? range : null, name: parts.get('function'),
         call: call.length === 4 ? { track: call[0], row: call[1], begin: call[2], end: call[3] } : null,
         filters: parts.getAll('o'), folds, pane: parts.get('pane'), by: parts.get('by'), search: parts.get('search') ?? '',
-        widths: parts.get('widths') ?? '', file: parts.get('file'),
+        widths: parts.get('widths') ?? '', file: parts.get('file'), clock: parts.has('clock') ? 1 : null,
         sort: ['name', 'time', 'order'].includes(parts.get('sort')) ? parts.get('sort') : 'activity',
     };
     for (const key of lists) chosen[key] = numbers(parts.get(key));

@@ -31,6 +31,28 @@ function refreshShades() {
     Object.assign(shades, { key, paper, plain: viewPalette().plain, isSearch: shades.hits !== null });
 }
 
+/// The step of own time's colours of each entry of a picture, as far as it ran: by the square root, or one long call would leave all
+/// others pale.
+function ownSteps(part) {
+    if (part.own) return part.own;
+    const { first, begin, length, from, to, width, blocked, wanting } = part, steps = viewPalette().self.length - 1;
+    const step = (to - from) / width, sums = new Float64Array(width + 2); // ns: how long the lane had waited, by column
+    for (let at = 0; at <= width; at++) sums[at + 1] = sums[at] + (at < width ? (blocked[at] + wanting[at]) / 255 * step : 0);
+    const waited = moment => {
+        const at = Math.min(Math.max((moment - from) / step, 0), width), low = Math.floor(at);
+        return sums[low] + (at - low) * (sums[low + 1] - sums[low]);
+    };
+    const ran = Float64Array.from(part.busy, (busy, k) => Math.max(busy - waited(begin[k] + length[k]) + waited(begin[k]), 0)), own = ran.slice();
+    for (let row = 1; row + 1 < first.length; row++) {
+        for (let k = first[row], above = first[row - 1]; k < first[row + 1]; k++) {
+            while (above < first[row] && begin[above] + length[above] <= begin[k]) above++;
+            if (above < first[row] && begin[above] <= begin[k]) own[above] -= ran[k];
+        }
+    }
+    const most = own.reduce((a, b) => Math.max(a, b), 0);
+    return part.own = Uint8Array.from(own, each => each > 0 ? Math.min(1 + Math.floor(Math.sqrt(each / most) * steps), steps) : 0);
+}
+
 /// The first entry of a row that ends after a moment.
 function entryAfter(part, low, high, moment) {
     const limit = high;

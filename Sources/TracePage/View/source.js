@@ -26,6 +26,8 @@ const live = {
     names(from) { return this.json('names', { from }); },
     /// Marks, counters and blocked times, for which all records are read; before that: {progress}.
     events() { return this.json('events'); },
+    /// What threads waited for, for which all records are read; before that: {progress}.
+    waits(question) { return this.json('waits', question); },
     call(track, row, at) { return this.json('call', { track, row, at }); },
     filter(words, from) { return this.json('filter', { o: words, from }); },
     async picture({ from, to, width, tracks, rows }, signal) {
@@ -39,6 +41,9 @@ const live = {
 };
 
 const source = element('frozen') ? frozen(JSON.parse(element('frozen').textContent)) : live;
+
+/// Whether a command can be asked, perhaps with an option: a page of `flame --time-order` tells which it was written with.
+const knows = words => session.panes?.includes(words) ?? true;
 
 /// Typed arrays on a picture's bytes, see PictureBytes.swift.
 ///

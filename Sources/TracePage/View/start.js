@@ -1,7 +1,7 @@
 // The beginning of the viewer, and what follows the selection.
 function chooseTints() {
     if (isGraphPage()) { if (graph) setColouring(selection.by); return; }
-    if (!tints.by && book.names.length) tints.choose();
+    if (!tints.by && book.names.length) if (session.colour) tints.by = session.colour; else tints.choose();
     if (selection.by && Object.hasOwn(tints.of, selection.by)) tints.by = selection.by;
     element('colour').value = tints.by;
     if (main.graph) { main.request(); legend(); }
@@ -31,7 +31,7 @@ function followSelection(changed) {
     if (has('graph') && isRestoring && graph) restoreGraph();
     if (has('pane') && selection.pane && panes.shown?.key !== selection.pane) showPane(selection.pane);
     redraw(has('by', 'search'));
-    if (has('from', 'to', 'range', 'marks') && theStage()) drawOverview();
+    if (has('from', 'to', 'range', 'marks', 'clock') && theStage()) drawOverview();
     if (has('widths')) element('widths').value = selection.widths;
     if (has('from', 'to', 'range', 'filters', 'name', 'call', 'widths', 'file')) followWithPanes(has('widths', 'file'));
 }

@@ -68,6 +68,17 @@ class Tiles {
         return call;
     }
 
+    /// What the calls of each function add up to within a stretch, by its number: {calls, total, self}.
+    async sums(from, to) {
+        const level = this.levels.at(-1), [low, high] = [from, to].map(each => this.indexIn(level, each)), found = new Map();
+        const tiles = await Promise.all(Array.from({ length: high - low + 1 }, (_, at) => level.tiles[low + at] ? this.tile(level, low + at) : null));
+        for (const track of new Set(tiles.flatMap(each => [...each?.keys() ?? []]))) {
+            const pieces = tiles.map(each => each?.get(track));
+            addUp(joinTiles(pieces, 0, Infinity, this.columns, this.origin + low * level.span, level.span), from, to, found);
+        }
+        return found;
+    }
+
     /// How long calls of a row are open in a stretch, in ns.
     async timeBelow(level, track, row, { begin, end }) {
         let sum = 0, last = begin;
@@ -80,6 +91,29 @@ class Tiles {
             }
         }
         return sum;
+    }
+}
+
+/// Adds up what the calls of a lane did within a stretch. A call within one of the same function adds nothing to its total.
+function addUp({ first, begin, length, fn, calls }, from, to, found) {
+    const next = Array.from(first), open = [], inside = new Map(); // by function, how many calls are open
+    for (;;) {
+        const row = open.length, k = next[row], around = open.at(-1);
+        if (row + 1 < first.length && k < first[row + 1] && (!around || begin[k] < around.end || begin[k] + length[k] <= around.end)) {
+            next[row]++;
+            const f = fn[k], end = begin[k] + length[k], within = Math.min(end, to) - Math.max(begin[k], from);
+            const isPart = within > 0 || within === 0 && length[k] === 0, sum = isPart ? found.get(f) ?? { calls: 0, total: 0, self: 0 } : null;
+            if (sum) {
+                found.set(f, sum);
+                sum.calls += calls[k];
+                sum.self += within;
+                if (!inside.get(f)) sum.total += within;
+                if (around?.sum) around.sum.self -= within;
+            }
+            inside.set(f, (inside.get(f) ?? 0) + 1);
+            open.push({ f, end, sum });
+        } else if (around) inside.set(around.f, inside.get(open.pop().f) - 1);
+        else return;
     }
 }
 

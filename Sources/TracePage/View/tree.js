@@ -11,7 +11,7 @@ const columnsOfTree = (...what) => columnsOfChange(...what).map(({ value, text, 
 }));
 
 addPane({
-    key: 'tree', title: 'Tree', hint: 'The longest calls, each below its caller', isFor: () => session.content === 'calls', open: new Map(),
+    key: 'tree', title: 'Tree', hint: 'The longest calls, each below its caller', isFor: () => session.content === 'calls' && knows('tree'), open: new Map(),
     make() {
         this.grid = new Grid(this.body, {
             label: 'Calls', sort: null, isFixed: true, isChosen: row => row.isChosen(),

@@ -1,7 +1,7 @@
 // What threads waited for, and what led to the end of the selected call.
 addPane({
     key: 'waits', title: 'Waits', hint: 'What threads waited for, and who ended that',
-    isFor: () => session.content === 'calls' && session.splits,
+    isFor: () => session.content === 'calls' && session.splits && knows('waits'),
     make() {
         const waker = row => row.wakers[0], shareOf = each => percent(each.share, 1);
         this.scope = make('p', 'These are the waits of the whole time: fathom waits takes no stretch, and no filter but -t.'
@@ -36,7 +36,7 @@ const threadName = tid => session.tracks.find(each => each.tid === tid)?.label ?
 
 addPane({
     key: 'chain', title: 'Chain', hint: 'What the selected call, or the range of its thread, took its time for, through all threads',
-    isFor: () => session.content === 'calls' && session.splits, of: () => selection.call && [selection.call.track, selection.call.begin],
+    isFor: () => session.content === 'calls' && session.splits && knows('chain'), of: () => selection.call && [selection.call.track, selection.call.begin],
     make(place) {
         this.title = make('h2');
         this.line = make('div', undefined, 'chainline');

@@ -12,8 +12,7 @@ public struct FlameChart: TreeVisitor {
     }
 
     private struct Stack {
-        var thread: ThreadLabel
-        var lane: UInt32
+        var track: FlameTimeline.Track
         /// The index of the frame that begins its band. Those of its calls follow.
         var header: Int
         var events: [TreeEvent] = []
@@ -68,18 +67,21 @@ public struct FlameChart: TreeVisitor {
         }
         if !hasBands, !frames.isEmpty { frames.removeFirst() }
         FlameGraph.divideWaits(&frames, suspended: names.suspended)
-        let timeline = FlameTimeline(origin: origin, bands: hasBands ? bands(origin) : [])
+        let timeline = FlameTimeline(
+            origin: origin, tracks: stacks.map(\.track), bands: hasBands ? bands(origin) : [])
         return FlameGraph(frames, total: total, timeline: timeline, names: names, options: options)
     }
 
     /// Orders the stacks by name, with marks where they were made, and every counter in the first band of its process.
     private func bands(_ origin: UInt64) -> [FlameTimeline.Band] {
-        let hasProcesses = stacks.contains { $0.thread.process !== stacks[0].thread.process }
+        let hasProcesses = stacks.contains { $0.track.thread.process !== stacks[0].track.thread.process }
         var bands: [FlameTimeline.Band] = []
         /// By process: its first band, and the places of its counters there.
         var counters: [UInt32: (band: Int, places: [String: Int])] = [:]
         for stack in stacks {
-            var band = FlameTimeline.Band(name: FlameChart.name(of: stack, withProcess: hasProcesses))
+            let process = stack.track.thread.process
+            let program = hasProcesses ? "\(process.programName) \(process.pid) · " : ""
+            var band = FlameTimeline.Band(name: program + stack.track.name)
             band.states = stack.states.filter { $0.begin >= origin }
             for index in band.states.indices {
                 band.states[index].begin -= origin
@@ -89,14 +91,13 @@ public struct FlameChart: TreeVisitor {
             for event in stack.events where event.value == nil {
                 band.marks.append((event.name, event.moment - origin))
             }
-            let process = stack.thread.process.index
-            if counters[process] == nil { counters[process] = (bands.count, [:]) }
+            if counters[process.index] == nil { counters[process.index] = (bands.count, [:]) }
             bands.append(band)
             for event in stack.events {
-                guard let value = event.value, let (home, places) = counters[process] else { continue }
+                guard let value = event.value, let (home, places) = counters[process.index] else { continue }
                 let place = places[event.name] ?? bands[home].counters.count
                 if places[event.name] == nil {
-                    counters[process]!.places[event.name] = place
+                    counters[process.index]!.places[event.name] = place
                     bands[home].counters.append(FlameTimeline.Counter(name: event.name))
                 }
                 bands[home].counters[place].points.append((event.moment - origin, value))
@@ -132,19 +133,12 @@ public struct FlameChart: TreeVisitor {
 
     /// The band of a thread's own stack; nil when it has none.
     func band(of thread: TracedThread) -> Int? {
-        stacks.firstIndex { $0.lane == 0 && $0.thread.process === thread.process && $0.thread.tid == thread.tid }
+        stacks.firstIndex {
+            $0.track.lane == 0 && $0.track.thread.process === thread.process && $0.track.thread.tid == thread.tid
+        }
     }
 
     mutating func add(to band: Int, _ states: [FlameTimeline.State]) { stacks[band].states += states }
-
-    /// `worker 4242`, `task 12`, `zstd 4240 · main 4240`.
-    private static func name(of stack: Stack, withProcess: Bool) -> String {
-        let thread = stack.thread
-        var name = ""
-        if withProcess { name = "\(thread.process.programName) \(thread.process.pid) · " }
-        name += thread.text
-        return stack.lane == 0 ? name : "\(name) · stack \(stack.lane)"
-    }
 
     public var wantsMore: Bool { true }
     public mutating func begin(_ process: TracedProcess) {}
@@ -178,7 +172,8 @@ public struct FlameChart: TreeVisitor {
         guard !hasStack, let thread else { return }
         // The header's times follow from what comes.
         let band = FlameGraph.band(stacks.count)
-        stacks.append(Stack(thread: ThreadLabel(thread), lane: lane, header: frames.count))
+        let track = FlameTimeline.Track(thread: ThreadLabel(thread), lane: lane)
+        stacks.append(Stack(track: track, header: frames.count))
         frames.append(FlameGraph.Frame(function: band, depth: 0, calls: 0, start: .max, total: 0, selfTime: 0))
         hasStack = true
     }

@@ -1,12 +1,18 @@
 internal import TraceAnalysis
-internal import TracePage
+public import TracePage
 public import TraceText
 
 extension FlameGraph {
     /// Writes a page that needs nothing but itself: styles, script and data are inside. Its content security policy
     /// (https://www.w3.org/TR/CSP3) lets it load nothing, and run no script but its own.
-    public func writeHTML(to writer: ByteWriter) {
-        guard timeline == nil else { return writeChart(to: writer) }
+    ///
+    /// - Parameter room: bytes that the page of a chart may have, or little more.
+    public func writeHTML(to writer: ByteWriter, room: Int = FrozenContent.usualSize) {
+        ViewPage.write(
+            title: options.title, to: writer, content: timeline.map { content(of: $0, room: room) } ?? contentOfGraph)
+    }
+
+    private var contentOfGraph: FrozenContent {
         let session = ByteWriter.bytes { bytes in
             let json = JSONWriter(bytes)
             json.object {
@@ -32,33 +38,16 @@ extension FlameGraph {
             }
         }
         content.add(["flame"], embedded: answer)
-        ViewPage.write(title: options.title, to: writer, content: content)
+        return content
     }
 
-    private func writeChart(to writer: ByteWriter) {
-        writer.write("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" as StaticString)
-        let policy = "default-src 'none'; script-src '\(FlamePage.scriptSum)'; style-src '\(FlamePage.styleSum)'"
-        writer.write("<meta http-equiv=\"Content-Security-Policy\" content=\"\(policy); base-uri 'none'\">\n")
-        writer.write("<meta name=\"viewport\" content=\"width=device-width\">\n<title>" as StaticString)
-        writer.write(markup: options.title)
-        writer.write("</title>\n<style>" as StaticString)
-        writer.write(FlamePage.style)
-        writer.write("</style>\n</head>\n<body>\n" as StaticString)
-        writer.write(FlamePage.body)
-        writer.write("<script type=\"application/json\" id=\"data\">\n" as StaticString)
-        writeData(to: JSONWriter(writer, isEmbedded: true))
-        writer.write("\n</script>\n<script>" as StaticString)
-        writer.write(FlamePage.script)
-        writer.write("</script>\n</body>\n</html>\n" as StaticString)
-    }
-
-    /// Writes what the page shows, as JSON.
+    /// Writes what it shows, as JSON.
     public func writeJSON(to writer: ByteWriter) {
         writeData(to: JSONWriter(writer))
         writer.write("\n" as StaticString)
     }
 
-    /// Writes the data that `data.js` reads.
+    /// Writes the data, which `data.js` reads of a graph.
     private func writeData(to json: JSONWriter) {
         json.object {
             json.field("inverted", options.isInverted)

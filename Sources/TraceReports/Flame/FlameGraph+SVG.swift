@@ -12,14 +12,15 @@ extension FlameGraph {
     static let letter = 6.7
 
     /// Writes a picture: every frame with its name and times as a tooltip, and the marks and counters of a chart. A browser that
-    /// opens the file by itself and runs scripts shows the page of ``writeHTML(to:)`` instead, with the frames of the picture.
+    /// opens the file by itself and runs scripts shows the page of ``writeHTML(to:room:)`` instead, with the frames of the picture, or
+    /// the calls of a chart as far as there is room.
     public func writeSVG(to writer: ByteWriter) {
         let graph = summing(narrowerThan: FlameGraph.narrowest * Double(total) / FlameGraph.width)
         graph.writePicture(to: writer)
         writer.write("<script type=\"text/html\" id=\"page\"><![CDATA[" as StaticString)
-        graph.writeHTML(to: writer)
+        (timeline == nil ? graph : self).writeHTML(to: writer, room: FrozenContent.usualSize / 8)
         writer.write("]]></script>\n<script><![CDATA[\n" as StaticString)
-        writer.write(FlamePage.opener)
+        writer.write(ViewPage.opener)
         writer.write("]]></script>\n</svg>\n" as StaticString)
     }
 

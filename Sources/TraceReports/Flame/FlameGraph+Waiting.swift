@@ -78,7 +78,7 @@ extension FlameGraph {
         }
     }
 
-    // MARK: Page
+    // MARK: Data
 
     func writeWaits(_ json: JSONWriter) {
         guard hasWaits else { return }

@@ -99,6 +99,8 @@ public struct FlameGraph {
     /// From the beginning of the first call to the end of the last one, in ns; nil where that is not known. `total` is the sum over
     /// all threads.
     var wall: UInt64?
+    /// What panes of a chart's page show: commands, and what these answer of the same calls.
+    public var panes: [(command: String, answer: [UInt8])] = []
 
     /// The flame graph of call paths, a caller's callees side by side by the start of their first call.
     ///

@@ -1,6 +1,17 @@
+internal import TraceAnalysis
+
 /// What a flame chart shows besides calls.
 struct FlameTimeline {
-    /// A thread, one of its other stacks, or a task.
+    /// Whose calls there are: a thread's, those of one of its other stacks, or a task's.
+    struct Track {
+        var thread: ThreadLabel
+        var lane: UInt32
+
+        /// `worker 4242`, `task 12`.
+        var name: String { lane == 0 ? thread.text : "\(thread.text) · stack \(lane)" }
+    }
+
+    /// What is shown of a track.
     struct Band {
         var name: String
         var marks: [(name: String, moment: UInt64)] = []
@@ -28,11 +39,12 @@ struct FlameTimeline {
         var points: [(moment: UInt64, value: Double)] = []
     }
 
-    /// A counter's height; `data.js` says the same.
+    /// A counter's height.
     static let counterRows = 2
 
     /// The moment of the chart's left end, in ns since the session's start. Moments of marks and counters are ns from there.
     var origin: UInt64
-    /// Those that have a row of their own: none when there is but one thread, without marks and counters.
+    var tracks: [Track]
+    /// Of each track; none when there is but one, without marks and counters.
     var bands: [Band]
 }

@@ -18,6 +18,11 @@ struct Reply: Sendable {
 
     static func json(_ bytes: [UInt8]) -> Reply { Reply(status: 200, bytes: bytes) }
 
+    /// Says how far the answer is, 0...1: it is to be asked for again.
+    static func unfinished(_ part: Double) -> Reply {
+        Reply(status: 202, bytes: jsonBytes { json in json.object { json.field("progress", part) } })
+    }
+
     /// Says in one sentence what is wrong.
     static func error(_ status: UInt32, _ reason: String) -> Reply {
         Reply(status: status, bytes: jsonBytes { json in json.object { json.field("error", reason) } })

@@ -35,6 +35,30 @@ public protocol PictureSource: Sendable {
     func stop()
 }
 
+/// A part of what was recorded.
+public struct StretchRequest: Sendable, Equatable {
+    /// ns since the session's start; not empty.
+    public var time: Range<UInt64>
+    /// Indices among the session's tracks; each is there.
+    public var tracks: [Int]
+
+    init(_ parameters: inout Parameters, tracks count: Int) throws(BadRequest) {
+        let from: UInt64 = try parameters.number("from", in: 0...PictureRequest.lastMoment)
+        let to: UInt64 = try parameters.number("to", in: 0...PictureRequest.lastMoment)
+        if from >= to { throw BadRequest("Nothing lies between from and to.") }
+        time = from..<to
+        let words = (try parameters.text("tracks") ?? "").split(separator: ",", omittingEmptySubsequences: false)
+        tracks = []
+        for word in words {
+            guard let track = Parameters.number(word, in: 0...Int.max), track < count else {
+                throw BadRequest("There is no track '\(word.prefix(20))': they are 0 to \(count - 1).")
+            }
+            tracks.append(track)
+        }
+        guard Set(tracks).count == tracks.count else { throw BadRequest("A track is there more than once.") }
+    }
+}
+
 /// A picture that is asked for.
 public struct PictureRequest: Sendable, Equatable {
     /// ns since the session's start; not empty.
@@ -52,20 +76,9 @@ public struct PictureRequest: Sendable, Equatable {
     static let lastMoment: UInt64 = 1 << 53
 
     init(_ parameters: inout Parameters, tracks count: Int) throws(BadRequest) {
-        let from: UInt64 = try parameters.number("from", in: 0...PictureRequest.lastMoment)
-        let to: UInt64 = try parameters.number("to", in: 0...PictureRequest.lastMoment)
-        if from >= to { throw BadRequest("Nothing lies between from and to.") }
-        time = from..<to
+        let stretch = try StretchRequest(&parameters, tracks: count)
+        (time, tracks) = (stretch.time, stretch.tracks)
         width = try parameters.number("width", in: 1...PictureRequest.mostPixels)
-        let words = (try parameters.text("tracks") ?? "").split(separator: ",", omittingEmptySubsequences: false)
-        tracks = []
-        for word in words {
-            guard let track = Parameters.number(word, in: 0...Int.max), track < count else {
-                throw BadRequest("There is no track '\(word.prefix(20))': they are 0 to \(count - 1).")
-            }
-            tracks.append(track)
-        }
-        guard Set(tracks).count == tracks.count else { throw BadRequest("A track is there more than once.") }
         let ends = (try parameters.text("rows") ?? "").split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2, let first = Parameters.number(ends[0], in: 0...PictureRequest.mostRows - 1),
             let last = Parameters.number(ends[1], in: first...PictureRequest.mostRows - 1)

@@ -7,6 +7,8 @@ enum Route: Equatable {
     case source(String)
     case names(from: Int)
     case picture(PictureRequest)
+    /// What threads waited for that were in view.
+    case waits(StretchRequest)
     case call(CallRequest)
     case filter(AskRequest, from: Int)
     case ask(AskRequest)
@@ -27,6 +29,7 @@ enum Route: Equatable {
             self = .source(file)
         case "names": self = .names(from: try parameters.number("from", in: 0...Int(UInt32.max)))
         case "picture": self = .picture(try PictureRequest(&parameters, tracks: tracks()))
+        case "waits": self = .waits(try StretchRequest(&parameters, tracks: tracks()))
         case "filter":
             let first: Int = try parameters.number("from", in: 0...Int(UInt32.max))
             self = .filter(try AskRequest(filters: &parameters), from: first)

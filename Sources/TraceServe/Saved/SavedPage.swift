@@ -5,12 +5,10 @@ public import TraceText
 
 /// The page of a recording with all that it shows inside, for who has neither the recording nor Fathom.
 public struct SavedPage {
-    /// Bytes that a page may have, or little more.
-    public static let usualSize = 8 << 20
-
     /// How fine the timeline is: calls that are shorter, in ns, are told together. 0 where each call is told; nil where the recording
     /// keeps no calls.
     public let finest: UInt64?
+    private static let mostWaits = 20_000
     private let title: String
     private let article: ViewArticle?
     private let content: FrozenContent
@@ -24,7 +22,7 @@ public struct SavedPage {
     ///   - progress: told what is done, and how much of that, 0...1.
     /// - Throws: where the session cannot be read.
     public init(
-        _ session: Session, at path: String, size: Int = SavedPage.usualSize, article: ViewArticle? = nil,
+        _ session: Session, at path: String, size: Int = FrozenContent.usualSize, article: ViewArticle? = nil,
         progress: @escaping (_ part: Double) -> Void = { _ in }
     ) throws {
         var options = QueryOptions()
@@ -36,6 +34,10 @@ public struct SavedPage {
             session: SessionDocument(of: session, tracks: threads).whole(summaries: 1, compared: nil))
         content.events = EventsDocument.bytes(of: query, tracks: threads)
         SavedAnswers(session: session, path: path, most: size / 4, progress: { progress($0 / 2) }).add(to: &content)
+        if session.description?.waitSources?.tellsCauses == true {
+            content.waits = WaitsDocument(of: query, tracks: threads).bytes(
+                in: 0..<UInt64.max, most: SavedPage.mostWaits)
+        }
         let spans = threads.filter { $0.countCalls() > 0 }.map { $0.span(session.clock) }
         let time = (spans.map(\.lowerBound).min() ?? 0)..<(spans.map(\.upperBound).max() ?? 0)
         if session.content == .calls, !time.isEmpty {

@@ -31,150 +31,128 @@ import Testing
         page = "\(recording.path)/chart.html"
     }
 
-    private static let middle = Browser.point("main.width / 2", "10")
+    private static let ready =
+        "wait typeof session !== 'undefined' && session && pictures.size === lanes.all.length && graph"
 
-    @Test func everyThreadHasRows() throws {
-        let info = try Fathom.run(["report", session, "--by", "thread", "--format", "csv"]).stdout
-        let found = try Browser.run(
-            page,
-            [
-                "bands.length", "bands.map(band => band.name.replace(/ \\d+$/, ''))", "bandFrames.map(name)[1]",
-                "new Set(Array.from(row)).size >= bands.length * 2",
-                // Rows of two threads are apart.
-                "bandFrames.every((i, at) => at === 0 || row[i] > Math.max(...Array.from(row.subarray(0, i))))",
-                // What is below a band lies within its time.
-                "Array.from(fn.keys()).filter(i => i > 0 && !bandFrames.includes(i)).every(i => "
-                    + "left[i] >= left[parent[i]] && left[i] + total[i] <= left[parent[i]] + total[parent[i]])",
-                "Array.from(calls).reduce((sum, each, i) => fn[i] >= 0 ? sum + each : sum, 0)",
-            ])
-        #expect(info.split(separator: "\n").count == 3, "\(info)")
-        #expect(found[0] == "2" && found[1] == #"["main", "the worker"]"# && found[2].contains("the worker"))
-        #expect(Array(found[3...5]) == ["true", "true", "true"])
-        let all = try Fathom.run(["report", session, "--by", "process", "--format", "json"]).stdout
-        let calls = try #require(all.split(separator: "\"calls\":").dropFirst().first).prefix { $0.isNumber }
-        #expect(found[6] == String(calls))
+    private func run(_ steps: [String], page: String? = nil) throws -> [String] {
+        try Browser.run(page ?? self.page, [Self.ready, "still"] + steps, isFlame: false)
     }
 
-    /// A thread with deep calls has 24 rows until it is opened, so that other threads are in sight.
-    @Test func deepThreadsAreFolded() throws {
-        let session = directory.file("lanes.fathom")
-        let page = directory.file("lanes.html")
-        _ = try Fathom.record(
-            [try Binaries.instrumented("lanes.c", .gccO0)], into: session, options: ["--quiet", "--no-blocked"])
-        let drawn = try Fathom.run(["flame", session, "--time-order", "-o", page])
-        try #require(drawn.status == 0, "\(drawn.stderr)")
-        let lane = Browser.point("main.width / 2", "main.rowTop(row[bandFrames[0]]) + 8")
-        let found = try Browser.run(
-            page,
-            [
-                // main and 60 calls below it; the other thread has two rows.
-                "still", "[bandFrames.map(i => row[i]), bands.map(band => band.folded), graph.rows]",
-                "Array.from(row).filter(each => each < 0).length", "click \(lane)", "wait graph.rows === 66",
-                "[bandFrames.map(i => row[i]), bands.map(band => band.folded), Math.min(...Array.from(row))]",
-                "key o", "wait graph.rows === 29", "bandFrames.map(i => row[i])",
-                // What is found among the rows that are not shown is shown.
-                "do select(bandFrames[1] - 1)", "row[selected]", "sandwich(fn[selected]).callees.count",
-            ])
-        #expect(found == ["[[1, 26], [37, 0], 29]", "37", "[[1, 63], [0, 0], 0]", "[1, 26]", "62", "60"])
+    /// JavaScript for a place of a lane in the window.
+    private static func place(_ x: String, _ y: String) -> String {
+        "(box => ({ x: box.x + \(x), y: box.y + \(y) - timeline.scrolled, width: 0, height: 0 }))"
+            + "(stage.getBoundingClientRect())"
+    }
+
+    @Test func everyThreadIsALane() throws {
+        let threads = try Fathom.run(["report", session, "--by", "thread", "--format", "csv"]).stdout
+        let found = try run([
+            "lanes.all.map(lane => lane.track.label.replace(/ \\d+$/, ''))", "panes.all.map(pane => pane.key)",
+            "session.tracks.reduce((sum, each) => sum + each.calls, 0)",
+            // Each call lies within one of the row above.
+            """
+            [...pictures.values()].every(({ first, begin, length }) => [...first.keys()].slice(1, -1).every(row => \
+            [...begin.keys()].slice(first[row], first[row + 1]).every(k => [...begin.keys()].slice(first[row - 1], first[row]) \
+            .some(above => begin[above] <= begin[k] && begin[above] + length[above] >= begin[k] + length[k]))))
+            """,
+            "[...pictures.values()].reduce((sum, part) => sum + part.calls.reduce((a, b) => a + b, 0), 0)",
+            "source.tiles.finest",
+        ])
+        #expect(threads.split(separator: "\n").count == 3, "\(threads)")
+        #expect(found[0] == #"["main", "the worker"]"# && found[1] == #"["flame", "functions"]"#, "\(found)")
+        let calls = try jq("[.processes[].calls] | add", ["report", session, "--by", "process"])
+        #expect(Array(found[2...]) == [calls, "true", calls, "0"], "\(found)")
     }
 
     @Test func marksAndCountersAreTold() throws {
         let tip = "[...element('tip').querySelectorAll('dd, b')].map(each => each.textContent)"
-        func mark(_ band: Int) -> String {
-            Browser.point(
-                "(bands[\(band)].marks[0][0] - main.shown.start) * main.width / main.shown.span",
-                "main.rowTop(row[bandFrames[\(band)]]) + 8")
-        }
-        let found = try Browser.run(
-            page,
-            [
-                "still", "bands.map(band => band.marks.map(mark => mark[1]))",
-                "bands[0].counters.map(each => [each.name, each.points.filter((value, at) => at % 2), each.least, each.most])",
-                "bands[1].counters.length", "move \(mark(1))", "wait !element('tip').hidden", tip,
-                "move \(Browser.point("main.width - 2", "main.rowTop(row[bandFrames[0]] + 1) + 8"))",
-                "wait element('tip').textContent.includes('queued')", tip,
-            ])
+        let found = try run([
+            "wait lanes.all[1].marks.length", "lanes.all.map(lane => lane.marks.map(mark => mark[1]))",
+            "lanes.all.map(lane => lane.counters.map(each => [each.name, each.points.map(point => point[1]), each.least, each.most]))",
+            "do lanes.all.forEach(lane => { if (!lane.isOpen) toggleFold(lane); })",
+            "wait lanes.all.every(lane => lane.isOpen)",
+            "move \(Self.place("xOf(lanes.all[1].marks[0][0])", "lanes.all[1].top + 10"))",
+            "wait element('tip').textContent.includes('first token')", tip,
+            "move \(Self.place("timeline.width - 2", "lanes.all[0].top + lanes.all[0].height - 16"))",
+            "wait element('tip').textContent.includes('queued')", tip,
+        ])
         #expect(found[0] == #"[["first token"], ["first token"]]"#)
-        #expect(found[1] == #"[["queued", [7, 2.5, 7, 2.5], 0, 7]]"#)
-        #expect(found[2] == "0")
-        #expect(found[3].hasSuffix(#""first token"]"#) && found[3].contains(" UTC"), "\(found[3])")
-        #expect(found[4].hasPrefix(#"["2.5""#), "\(found[4])")
+        #expect(found[1] == #"[[["queued", [7, 2.5, 7, 2.5], 0, 7]], []]"#)
+        #expect(found[2].hasSuffix(#""first token"]"#) && found[2].contains(" UTC"), "\(found[2])")
+        #expect(found[3].hasPrefix(#"["2.5""#), "\(found[3])")
     }
 
-    /// A value that lasted for a moment fills no more of the chart than that.
-    @Test func countersLastAsLongAsTheyDid() throws {
-        let counter = "bands[0].counters[0]"
-        func isFilled(_ x: String) -> String {
-            "(at => main.context.getImageData(at * main.ratio, (main.rowTop(row[bandFrames[0]] + 1) + 8) * main.ratio, 1, 1)"
-                + ".data[2] > main.context.getImageData(at * main.ratio, (main.rowTop(row[bandFrames[0]] + 2) + 14) * main.ratio,"
-                + " 1, 1).data[2] - 20)(\(x))"
-        }
-        let found = try Browser.run(
-            page,
-            [
-                "still", "scheme dark", "wait theme === 'dark'",
-                "do \(counter).points.splice(0, Infinity, 0, 7, 1, 2, total[0] * 0.75, 7), main.draw()",
-                isFilled("main.width / 2"), isFilled("main.width * 0.9"),
-            ])
-        #expect(found == ["false", "true"])
-    }
-
-    @Test(arguments: ["400x800", "1280x800", "2560x1440"]) func theWheelZoomsAndDragsMove(_ size: String) throws {
-        let found = try Browser.run(
-            page,
-            [
-                "still", "size \(size)", Browser.isOfSize(size),
-                "do (window.moment = main.momentAt(main.width / 2))", "wheel 0,-400 \(Self.middle)",
-                "wait main.shown.span < total[0] && !main.pending",
-                // What was under the pointer still is.
-                "Math.abs(main.momentAt(main.width / 2) - moment) <= 2", "do (window.before = main.shown)",
-                "drag -100,0 \(Self.middle)", "wait main.shown.start !== before.start",
-                "Math.abs(main.shown.start - before.start - 100 * before.span / main.width) < 2",
-                "main.shown.span === before.span", "wheel 200,0 \(Self.middle)",
-                "wait main.shown.start > before.start + 200 * before.span / main.width", "key +",
-                "wait main.shown.span < before.span", "wait location.hash.includes('span=')", "key Home",
-                "wait main.shown.span === total[0]", "back", "wait main.shown.span < total[0]", "main.shown.start > 0",
-            ])
-        #expect(found == ["true", "true", "true", "true"], "\(found)")
-    }
-
-    /// A range is told in the words that --from and --to take, and what they leave is what the page adds up.
+    /// A range that is chosen by a real drag is added up, as the report does with what the page says of it.
     @Test func aRangeIsAddedUp() throws {
-        let found = try Browser.run(
-            page,
-            [
-                "still", "shift-drag 240,0 \(Browser.point("1", "10"))", "wait range !== null",
-                "[range.start, Math.round(range.end - 240 * total[0] / main.width) < 20]",
-                "element('status').textContent", "element('ranged').textContent === time(range.end - range.start)",
-                "key t",
-                "wait panel === 'table' && found", "functions.map(f => [names[f], found.calls[f]]).sort()", "key Enter",
-                "[...location.hash.matchAll(/range/g)].length", "click canvas", "key Escape", "range",
-                "drag 200,0 \(Browser.point("300", "-10"))", "wait range !== null", "key Enter",
-                "wait main.shown.span === range.end - range.start", "key Escape", "range",
-            ])
-        let status = try #require(found.first { $0.contains("--from") })
-        let words = status.split(separator: " ").map(String.init)
-        let from = try #require(words.firstIndex(of: "--from"))
-        let report = try Fathom.run(
-            ["report", session, "--format", "csv", "--from", words.at(from + 1), "--to", words.at(from + 3)])
-        #expect(report.status == 0, "\(report.stderr)")
-        #expect(report.stdout.contains("scoped") == found.contains { $0.contains(#"["scoped","#) })
-        #expect(found.filter { $0 == "null" }.count == 2)
+        let found = try run([
+            "shift-drag 240,0 \(Self.place("1", "10"))", "wait selection.range !== null",
+            "selection.range.map((each, at) => at ? Math.ceil(each) : Math.floor(each))",
+            "do choose({ range: selection.range.map((each, at) => at ? Math.ceil(each) : Math.floor(each)) })", "key 2",
+            "wait paneOf('functions').rows && !panes.timer || location.hash.includes('range=')",
+            "paneOf('functions').show().then(() => paneOf('functions').rows"
+                + ".map(row => [row.name, row.calls, row.total_ns, row.self_ns]).sort())",
+            "paneOf('functions').note.hidden", "key Escape", "wait selection.range === null",
+        ])
+        let range = found[0].split { !$0.isNumber }
+        let report = try jq(
+            "[.functions[] | [.name, .calls, .total_ns, .self_ns]] | sort",
+            ["report", session, "--clip", "--from", "\(range[0])ns", "--to", "\(range[1])ns"])
+        #expect(found[1].filter { $0 != " " } == report.filter { $0 != " " })
+        #expect(found[2] == "true")
     }
 
     @Test func theClockTellsWhenItWas() throws {
-        let found = try Browser.run(
-            page,
-            [
-                "data.time.began[0]", "key a", "wait isClock",
-                "[...element('marks').children].every(each => /^\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?$/.test(each.textContent))",
-                "element('marks').children.length > 2",
-                "clock(0).slice(0, 8) === "
-                    + "new Date(data.time.began[0] * 1000).toISOString().slice(11, 19)",
-                "wait location.hash.includes('clock=1')", "key a", "wait element('marks').textContent.includes('s')",
-            ])
+        let found = try run([
+            "session.began[0]", "key u", "wait location.hash.includes('clock=1')",
+            "ticksIn(selection.from, selection.to, timeline.width, 170).every(each => /^\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?$/.test(each[1]))",
+            "ticksIn(selection.from, selection.to, timeline.width, 170).length > 2",
+            "clock(0).slice(0, 8) === new Date(session.began[0] * 1000).toISOString().slice(11, 19)", "key u",
+            "wait !location.hash.includes('clock=1')",
+            "ticksIn(selection.from, selection.to, timeline.width, 170).every(each => / (ns|us|ms|s)$/.test(each[1]))",
+        ])
         #expect(recorded.contains(try #require(Int(found[0]))))
-        #expect(Array(found[1...]) == ["true", "true", "true"])
+        #expect(Array(found[1...]) == ["true", "true", "true", "true"])
+    }
+
+    /// Colours are what the command line asks for, or what the reader chooses: by own time, those of calls that took much differ.
+    @Test func coloursAreAskedFor() throws {
+        let page = directory.file("colours.html")
+        #expect(try Fathom.run(["flame", session, "--time-order", "--colour", "self", "-o", page]).status == 0)
+        let found = try run(
+            [
+                "element('colour').value", "new Set(ownSteps(pictures.get(0))).size > 1",
+                "do (element('colour').value = 'kind', element('colour').dispatchEvent(new Event('change')))",
+                "wait tints.by === 'kind' && location.hash.includes('by=kind')", "wait tints.legend().length > 0",
+                "tints.legend().some(each => each[1] === 'C')",
+            ], page: page)
+        #expect(found == [#""self""#, "true", "true"], "\(found)")
+    }
+
+    /// Filters leave out of the page's timeline and panes what they leave out of reports.
+    @Test func filtersHold() throws {
+        let page = directory.file("filtered.html"), filters = ["--thread", "the worker", "-F", "worker"]
+        #expect(try Fathom.run(["flame", session, "--time-order", "-o", page] + filters).status == 0)
+        let found = try run(
+            [
+                "lanes.all.map(lane => lane.track.name)", "key 2", "wait paneOf('functions').rows",
+                "paneOf('functions').rows.map(row => [row.name, row.calls, row.total_ns]).sort()",
+                "[...pictures.get(0).fn].map(f => book.names[f]).sort()",
+            ], page: page)
+        #expect(found[0] == #"["the worker"]"#)
+        let report = try jq(
+            "[.functions[] | [.name, .calls, .total_ns]] | sort", ["report", session] + filters)
+        #expect(found[1].filter { $0 != " " } == report.filter { $0 != " " })
+        let names = try jq(
+            "[.functions[] | .name as $name | range(.calls) | $name] | sort", ["report", session] + filters)
+        #expect(found[2].filter { $0 != " " } == names.filter { $0 != " " })
+    }
+
+    /// Opened by itself, the picture becomes the same page.
+    @Test func thePictureOpensAsThePage() throws {
+        let picture = directory.file("page.svg")
+        #expect(try Fathom.run(["flame", session, "--time-order", "-o", picture]).status == 0)
+        let lanes = "lanes.all.map(lane => [lane.track.label, lane.track.calls, lane.depth])"
+        #expect(try run([lanes], page: picture) == run([lanes]))
     }
 
     @Test func thePictureHasAllThreads() throws {
@@ -200,18 +178,8 @@ import Testing
         let tree = try Fathom.run(["export", session, "--format", "chrome", "-o", "-"]).stdout
         let first = try #require(tree.firstMatch(of: #/"ph":"B".*?"ts":([0-9.]+),"name":"([^"]*)"/#))
         let microseconds = try #require(Double(first.1))
-        let found = try Browser.run(
-            page,
-            [
-                "data.time.origin", "momentFacts(0)[0][1] === time(data.time.origin)",
-                "Array.from(element('marks').children).map(mark => mark.textContent).at(-1)",
-            ])
-        #expect(Double(found[0]) == (microseconds * 1000).rounded(), "\(found) \(first.1)")
-        #expect(found[1] == "true")
-        // The last mark of the ruler is near the end: no less than the first moment.
-        let last = try #require(found[2].firstMatch(of: #/([0-9.]+) (us|ms|s)/#))
-        let scale = ["us": 1e3, "ms": 1e6, "s": 1e9][String(last.2)]!
-        #expect(try #require(Double(last.1)) * scale >= microseconds * 1000, "\(found)")
+        let found = try run(["session.begin", "Math.min(...[...pictures.values()].map(part => part.begin[0]))"])
+        #expect(found.allSatisfy { Double($0) == (microseconds * 1000).rounded() }, "\(found) \(first.1)")
     }
 
     /// A chart of more calls than a browser opens shows the longest, and says so.
@@ -233,8 +201,15 @@ import Testing
         #expect(
             drawn.status == 0 && drawn.stderr.contains("warning: the chart shows \(said), from "), "\(drawn.stderr)")
         let found = try Browser.run(
-            page, ["document.title.includes('\(said)')", "count - 1", "names.includes('long_one')"])
-        #expect(found[0] == "true" && found[2] == "true", "\(found)")
+            page,
+            [
+                Self.ready, "document.title.includes('\(said)')", "session.tracks[0].calls",
+                "book.names.includes('long_one')",
+                "source.tiles.sums(session.begin, session.end)"
+                    + ".then(sums => [...sums.values()].reduce((sum, each) => sum + each.calls, 0))",
+            ], isFlame: false)
+        #expect(found[0] == "true" && found[2] == "true" && found[1] == found[3], "\(found)")
         #expect((999_998...1_000_002).contains(Int(found[1]) ?? 0), "\(found)")
+        #expect(try readFile(page).count < 9 << 20)
     }
 }

@@ -6,12 +6,10 @@ import Testing
     private let recording: DrawnRecording
     private var directory: TemporaryDirectory { recording.directory }
     private let page: String
-    private let chart: String
 
     init() throws {
         recording = try DrawnRecording()
         page = try recording.draw("flame.html")
-        chart = try recording.draw("chart.html", ["--time-order"])
     }
 
     /// The least contrast of a text to what is behind it, and of a control's border, by WCAG 2.2.
@@ -68,36 +66,31 @@ import Testing
     func everythingFitsAndStandsOut(_ size: String, _ scheme: String) throws {
         let width = try #require(size.split(separator: "x").first)
         let table = "paneOf('functions').grid"
-        for (file, isTableThere, box) in [
-            (page, "\(table)?.shown.length > 0", "\(table).box"),
-            (chart, "panel === 'table' && functions.length > 0", "element('lines')"),
-        ] {
-            let found = try Browser.run(
-                file,
-                [
-                    "still", "size \(size)", "scheme \(scheme)",
-                    "wait theme === '\(scheme)' && innerWidth === \(width)",
-                    "wait main.width > 0 && main.width <= innerWidth", Self.fits, Self.contrasts,
-                    "move \(Browser.place("1"))", "wait !element('tip').hidden", Self.tipFits, Self.contrasts, "key t",
-                    "wait \(isTableThere)", Self.fits, Self.contrasts,
-                    "\(box).clientHeight > 100 && main.height > 100 && main.width > 300",
-                    // Beside a graph alone, there is room for one of the two.
-                    file == page ? "key t" : "do 0", "key s",
-                    "click \(Browser.place("1"))", "wait focus !== null", Self.fits, Self.contrasts,
-                    "callersView.width > 300 && calleesView.height > 40", "key ?", "wait element('help').open",
-                    Self.contrasts, Self.fits, "key Escape", "wait !element('help').open", "key /", "type (",
-                    "wait matches !== null",
-                    Self.contrasts,
-                ])
-            for (index, line) in found.enumerated() where line.hasPrefix("[[") {
-                let numbers = line.split { !($0.isNumber || $0 == ".") }.compactMap { Double($0) }
-                #expect(try numbers.at(0) >= 4.5, "\(index): \(line)")
-                let border = try #require(line.split(separator: "], [").at(1).split(separator: ",").first)
-                #expect(try #require(Double(border)) >= 3, "\(index): \(line)")
-            }
-            #expect(found.filter { $0.hasPrefix("[[") }.count == 6)
-            #expect(found.filter { !$0.hasPrefix("[[") } == Array(repeating: "true", count: 7), "\(found)")
+        let found = try Browser.run(
+            page,
+            [
+                "still", "size \(size)", "scheme \(scheme)",
+                "wait theme === '\(scheme)' && innerWidth === \(width)",
+                "wait main.width > 0 && main.width <= innerWidth", Self.fits, Self.contrasts,
+                "move \(Browser.place("1"))", "wait !element('tip').hidden", Self.tipFits, Self.contrasts, "key t",
+                "wait \(table)?.shown.length > 0", Self.fits, Self.contrasts,
+                "\(table).box.clientHeight > 100 && main.height > 100 && main.width > 300",
+                // Beside a graph alone, there is room for one of the two.
+                "key t", "key s",
+                "click \(Browser.place("1"))", "wait focus !== null", Self.fits, Self.contrasts,
+                "callersView.width > 300 && calleesView.height > 40", "key ?", "wait element('help').open",
+                Self.contrasts, Self.fits, "key Escape", "wait !element('help').open", "key /", "type (",
+                "wait matches !== null",
+                Self.contrasts,
+            ])
+        for (index, line) in found.enumerated() where line.hasPrefix("[[") {
+            let numbers = line.split { !($0.isNumber || $0 == ".") }.compactMap { Double($0) }
+            #expect(try numbers.at(0) >= 4.5, "\(index): \(line)")
+            let border = try #require(line.split(separator: "], [").at(1).split(separator: ",").first)
+            #expect(try #require(Double(border)) >= 3, "\(index): \(line)")
         }
+        #expect(found.filter { $0.hasPrefix("[[") }.count == 6)
+        #expect(found.filter { !$0.hasPrefix("[[") } == Array(repeating: "true", count: 7), "\(found)")
     }
 
     /// The legend names as many files as it has room for, and counts the others.
@@ -138,25 +131,23 @@ import Testing
     /// Two fingers zoom about their middle, and Back leads back.
     @Test(arguments: sizes) func twoFingers(_ size: String) throws {
         let near = Browser.point("main.width / 4", "10")
-        for file in [page, chart] {
-            let found = try Browser.run(
-                file,
-                [
-                    "touch", "still", "size \(size)", Browser.isOfSize(size),
-                    "do (window.moment = main.momentAt(main.width / 4))", "pinch 2 \(near)",
-                    "Math.abs(main.shown.span * 2 / total[0] - 1) < 0.05",
-                    "Math.abs(main.momentAt(main.width / 4) - moment) < total[0] / 100",
-                    "location.hash === \(file == page ? "addressOf(selection)" : "address()") && isFree()",
-                    "do (window.span = main.shown.span)", "pinch 2 \(near)",
-                    "Math.abs(main.shown.span * 4 / total[0] - 1) < 0.1", "back",
-                    "wait Math.abs(main.shown.span - span) <= 1", "pinch 0.1 \(near)",
-                    "main.shown.span === total[0] && main.shown.start === 0",
-                ])
-            #expect(found == Array(repeating: "true", count: 5), "\(file)")
-        }
+        let found = try Browser.run(
+            page,
+            [
+                "touch", "still", "size \(size)", Browser.isOfSize(size),
+                "do (window.moment = main.momentAt(main.width / 4))", "pinch 2 \(near)",
+                "Math.abs(main.shown.span * 2 / total[0] - 1) < 0.05",
+                "Math.abs(main.momentAt(main.width / 4) - moment) < total[0] / 100",
+                "location.hash === addressOf(selection) && isFree()",
+                "do (window.span = main.shown.span)", "pinch 2 \(near)",
+                "Math.abs(main.shown.span * 4 / total[0] - 1) < 0.1", "back",
+                "wait Math.abs(main.shown.span - span) <= 1", "pinch 0.1 \(near)",
+                "main.shown.span === total[0] && main.shown.start === 0",
+            ])
+        #expect(found == Array(repeating: "true", count: 5))
     }
 
-    /// On a touch screen, the first tap tells and the second zooms; two fingers zoom a chart, one moves it.
+    /// On a touch screen, the first tap tells and the second zooms.
     @Test(arguments: sizes) func fingers(_ size: String) throws {
         let found = try Browser.run(
             page,
@@ -166,16 +157,6 @@ import Testing
                 "tap \(Browser.place("graph.callee(1)"))", "wait zoomed === graph.callee(1)",
             ])
         #expect(found == ["0"])
-        let middle = Browser.point("main.width / 2", "10")
-        let moved = try Browser.run(
-            chart,
-            [
-                "touch", "still", "size \(size)", Browser.isOfSize(size), "pinch 3 \(middle)",
-                "wait main.shown.span < total[0]", "Math.abs(main.shown.span * 3 / total[0] - 1) < 0.05",
-                "do (window.before = main.shown)", "swipe -60,0 \(middle)", "wait main.shown.start > before.start",
-                "main.shown.span === before.span",
-            ])
-        #expect(moved == ["true", "true"])
     }
 
     /// A name of 12,000 letters has three lines at most, its beginning and its end; letters twice as wide take twice the room.

@@ -82,11 +82,48 @@ import Testing
             let page = directory.file("chart.\(format)")
             let output = try Fathom.run(["flame", "--time-order", "-o", page, recorded.session])
             #expect(output.status == 0, "\(output.stderr)")
-            let text = String(decoding: try readFile(page), as: UTF8.self)
-            #expect(text.contains("lock contended") && text.contains("worker → hold → give_back"))
-            #expect(text.contains(format == "svg" ? "class=\"s1\"" : "\"states\":["))
         }
+        let picture = String(decoding: try readFile(directory.file("chart.svg")), as: UTF8.self)
+        #expect(picture.contains("lock contended") && picture.contains("worker → hold → give_back"))
+        #expect(picture.contains("class=\"s1\""))
+        try expectArrow(directory.file("chart.html"))
     }
+
+    /// The viewer tells the same, served or saved.
+    @Test func viewer() throws {
+        let recorded = try contended(.switches), page = directory.file("saved.html")
+        let saved = try Fathom.run(["view", recorded.session, "--save", page])
+        try #require(saved.status == 0, "\(saved.stderr)")
+        try expectArrow(page)
+        let server = try ViewServer(recorded.session, in: directory)
+        try expectArrow("http://127.0.0.1:\(server.port)\(server.root)")
+        withExtendedLifetime(server) {}
+    }
+
+    private func expectArrow(_ page: String) throws {
+        let found = try Browser.run(page, Self.pointAtWait, isFlame: false)
+        #expect(found[0].contains("waited forlock contended") && found[0].contains("hold → give_back"), "\(found)")
+        #expect(found[1] == "[true, true, true]", "\(found)")
+    }
+
+    /// Steps that point at the longest wait for the lock, and tell what is said, and where the arrow leads.
+    private static let pointAtWait = [
+        "wait typeof session !== 'undefined' && session && pictures.size === lanes.all.length", "still",
+        // The server reads all records first: who goes on pointing is told.
+        "do (window.pointing = setInterval(() => { if (wakes.byTrack.length === 0 && lastPointed) tellPointed(lastPointed); }, 100))",
+        "move stage", "wait wakes.byTrack.length > 0", "do clearInterval(pointing)",
+        """
+        do (window.longest = lanes.all.flatMap(lane => (wakes.byTrack[lane.index] ?? []).map(wait => ({ lane, wait }))) \
+        .filter(each => each.wait.what.includes('contended') && each.wait.waker?.track >= 0) \
+        .reduce((a, b) => b.wait.end - b.wait.begin > a.wait.end - a.wait.begin ? b : a))
+        """,
+        "move (box => ({ x: box.x + xOf((longest.wait.begin + longest.wait.end) / 2), "
+            + "y: box.y + longest.lane.top + 8 - timeline.scrolled, width: 0, height: 0 }))(stage.getBoundingClientRect())",
+        "wait !element('tip').hidden && wakes.shown?.wait.what.includes('contended')", "element('tip').textContent",
+        """
+        (([[from, to]]) => [from.track !== to.track, from.at <= to.at, to.at === wakes.shown.wait.end])(arrowOfWait())
+        """,
+    ]
 
     /// A flame graph hatches what had no CPU, and tells as much of it as the report does.
     @Test func graph() throws {

@@ -67,7 +67,7 @@ struct Flame: ParsableCommand {
             valueName: "session"), completion: .session)
     var diff: String?
 
-    @Flag(help: "Draw the root at the bottom, instead of at the top.")
+    @Flag(help: "Draw the root at the bottom, instead of at the top; not on the timeline of a page with --time-order.")
     var inverted = false
 
     @Flag(help: "A flame chart: every call of every thread, where it was in time.")
@@ -120,7 +120,7 @@ struct Flame: ParsableCommand {
         if faults != nil { try aggregate.session.requireFaults() }
         let graph: FlameGraph
         if timeOrder {
-            graph = chart(of: aggregate)
+            graph = try chart(of: aggregate)
         } else {
             let tree = try aggregate.tree()
             graph = FlameGraph(measure.map(tree.only) ?? tree.only(kind), options: options(aggregate))
@@ -164,7 +164,7 @@ struct Flame: ParsableCommand {
         try change.say()
     }
 
-    private func chart(of aggregate: AggregateQuery) -> FlameGraph {
+    private func chart(of aggregate: AggregateQuery) throws -> FlameGraph {
         let threads = aggregate.threads
         let calls = CallsQuery(aggregate.query, of: threads, layout: FlameChart.layout, most: FlameChart.mostCalls)
         var chart = FlameChart(calls: calls.callCount)
@@ -187,6 +187,17 @@ struct Flame: ParsableCommand {
             options.title += " · \(shown)"
             Diagnostics.warn("the chart shows \(shown), from \(String(time: least)) on")
         }
-        return chart.graph(names: aggregate.functions, options: options)
+        var graph = chart.graph(names: aggregate.functions, options: options)
+        if format != .json, !graph.isEmpty {
+            let (tree, sums) = try (aggregate.tree(), aggregate.rows(.all(by: .function)))
+            let session = aggregate.session
+            let split = SplitTimes(isKnown: session.splitsTimes, knowsRunnable: session.switches != nil)
+            let table = TableReport(sums.content, split: split)
+            graph.panes = [
+                ("flame", ByteWriter.bytes { FlameGraph(tree, options: options).writeJSON(to: $0) }),
+                ("report", ByteWriter.bytes { table.write(.json, to: $0) }),
+            ]
+        }
+        return graph
     }
 }

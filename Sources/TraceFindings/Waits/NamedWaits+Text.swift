@@ -1,12 +1,10 @@
 internal import TraceAnalysis
 internal import TraceFile
-internal import TraceFindings
-internal import TraceText
 
 /// What waits and threads are called.
 extension NamedWaits {
     /// What is waited for; nil when it has no name.
-    func object(_ kind: Wait.Kind, _ object: UInt64, _ descriptor: Int16, of thread: Int) -> String? {
+    public func object(_ kind: Wait.Kind, _ object: UInt64, _ descriptor: Int16, of thread: Int) -> String? {
         switch kind {
         case .call(.semaphores): return "set \(object - 1)"
         case .call(.queue) where descriptor < 0: return object == 0 ? nil : "queue \(object - 1)"
@@ -23,10 +21,10 @@ extension NamedWaits {
     }
 
     /// What is behind a descriptor; nil when that is not known.
-    private func file(_ name: UInt32, of thread: Int) -> String? { waits.threads[thread].process.names[name]?.text }
+    public func file(_ name: UInt32, of thread: Int) -> String? { waits.threads[thread].process.names[name]?.text }
 
     /// What is waited for, with its kind, and what is behind it; nil when it has no name.
-    func named(
+    public func named(
         _ kind: Wait.Kind, _ object: UInt64, _ descriptor: Int16, _ name: UInt32, of thread: Int
     ) -> String? {
         guard let object = self.object(kind, object, descriptor, of: thread) else { return nil }
@@ -34,17 +32,8 @@ extension NamedWaits {
         return (object.hasPrefix(kind.name + " ") ? object : "\(kind.name) \(object)") + file
     }
 
-    /// Writes the same as members of a JSON object.
-    func writeFields(
-        _ kind: Wait.Kind, _ object: UInt64, _ descriptor: Int16, _ name: UInt32, of thread: Int, _ json: JSONWriter
-    ) {
-        json.field("kind", kind.name)
-        json.field("object", self.object(kind, object, descriptor, of: thread))
-        json.field("file", file(name, of: thread))
-    }
-
     /// What a wait was for, in a sentence: its kind, and the object if that has a name.
-    func subject(_ wait: Wait) -> String {
+    public func subject(_ wait: Wait) -> String {
         if let named = named(wait.kind, wait.object, wait.descriptor, wait.name, of: wait.thread) { return named }
         return switch wait.kind {
         case .cpu: "a CPU"
@@ -58,11 +47,11 @@ extension NamedWaits {
         }
     }
 
-    func thread(_ index: Int) -> String {
+    public func thread(_ index: Int) -> String {
         let thread = waits.threads[index]
         let name = thread.tid == thread.process.pid ? "main" : thread.name
         return "thread \(thread.tid)" + (name.isEmpty ? "" : " (\(name))")
     }
 
-    func path(_ path: Int32) -> [String] { waits.paths.functions(of: path).map { functions[$0].name } }
+    public func path(_ path: Int32) -> [String] { waits.paths.functions(of: path).map { functions[$0].name } }
 }
