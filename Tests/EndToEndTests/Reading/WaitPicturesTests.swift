@@ -106,7 +106,8 @@ import Testing
         #expect(found[1] == "[true, true, true]", "\(found)")
     }
 
-    /// Steps that point at the longest wait for the lock, and tell what is said, and where the arrow leads.
+    /// Steps that point at the longest wait for the lock, and tell what is said, and where the arrow leads. Each lane has its thread's
+    /// own time, without what recording took of it, so an arrow may lead a little back.
     private static let pointAtWait = [
         "wait typeof session !== 'undefined' && session && pictures.size === lanes.all.length", "still",
         // The server reads all records first: who goes on pointing is told.
@@ -121,7 +122,8 @@ import Testing
             + "y: box.y + longest.lane.top + 8 - timeline.scrolled, width: 0, height: 0 }))(stage.getBoundingClientRect())",
         "wait !element('tip').hidden && wakes.shown?.wait.what.includes('contended')", "element('tip').textContent",
         """
-        (([[from, to]]) => [from.track !== to.track, from.at <= to.at, to.at === wakes.shown.wait.end])(arrowOfWait())
+        (([[from, to]], { begin, end }) => [from.track !== to.track, from.at <= to.at + (end - begin) / 4, to.at === end])\
+        (arrowOfWait(), wakes.shown.wait)
         """,
     ]
 
