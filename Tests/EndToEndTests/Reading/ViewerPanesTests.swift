@@ -62,15 +62,16 @@ import Testing
             "",
             [
                 "size 1600x1000", "wait paneOf('functions').grid?.shown.length > 0",
-                "paneOf('functions').grid.heads.firstChild.offsetWidth > 100", "do openPrompt()", "type request(id=21)",
-                "key Enter", "wait selection.call && element('status').textContent.includes('id=21')",
+                "wait paneOf('functions').grid.heads.firstChild.offsetWidth > 100", "do openPrompt()",
+                "type request(id=21)", "key Enter",
+                "wait selection.call && element('status').textContent.includes('id=21')",
                 "selection.call.row", "paneOf('durations').calls.shown.length",
                 "selection.call.end > selection.from && selection.call.begin < selection.to",
                 "do openPrompt()", "type word=odd", "key Enter",
                 "wait paneOf('durations').caption.textContent.endsWith('word==\"odd\"')",
                 "paneOf('durations').calls.shown.every(row => row.values.includes('odd'))",
             ])
-        #expect(found == ["true", "2", "1", "true", "true"])
+        #expect(found == ["2", "1", "true", "true"])
     }
 
     private static func line(_ number: Int) -> String {
