@@ -95,9 +95,7 @@ public struct KeptSums {
     private func bytes(of section: Section) -> [UInt8]? {
         let place = places[section.rawValue]
         guard let bytes = read(Int(place.offset), Int(place.size)), bytes.count == Int(place.size) else { return nil }
-        var sum = KeptChecksum()
-        bytes.withUnsafeBytes { sum.add($0) }
-        return sum.value == place.sum ? bytes : nil
+        return KeptChecksum.sum(of: bytes) == place.sum ? bytes : nil
     }
 
     /// What `body` takes of a section; nil unless it takes all of it.

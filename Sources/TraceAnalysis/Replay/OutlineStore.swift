@@ -8,16 +8,9 @@ internal import TraceText
 public final class OutlineStore {
     private let storage: any SummaryStorage
     /// For each thread, its blocks.
-    private let blocks: Mutex<[Key: [SummaryPiece?]]>
+    private let blocks: Mutex<[TracedThread.Key: [SummaryPiece?]]>
     /// Called once all that were missing have been made.
     private let whenWhole: (OutlineStore) -> Void
-
-    struct Key: Hashable {
-        var process: UInt32
-        var serial: UInt32
-
-        init(_ thread: TracedThread) { (process, serial) = (thread.process.index, thread.serial) }
-    }
 
     /// Chunks of a block.
     static let blockChunks = 64
@@ -29,8 +22,8 @@ public final class OutlineStore {
     ) {
         self.storage = storage
         self.whenWhole = whenWhole
-        let all = threads.filter(OutlineStore.isEligible).map { thread -> (Key, [SummaryPiece?]) in
-            (Key(thread), Array(repeating: nil, count: OutlineStore.blockCount(thread)))
+        let all = threads.filter(OutlineStore.isEligible).map { thread -> (TracedThread.Key, [SummaryPiece?]) in
+            (thread.key, Array(repeating: nil, count: OutlineStore.blockCount(thread)))
         }
         blocks = Mutex(Dictionary(all, uniquingKeysWith: { first, _ in first }))
     }
@@ -52,12 +45,12 @@ public final class OutlineStore {
     }
 
     func has(_ block: Int, of thread: TracedThread) -> Bool {
-        blocks.withLock { $0[Key(thread)]?[block] != nil }
+        blocks.withLock { $0[thread.key]?[block] != nil }
     }
 
     /// The outlines of a block; nil where they are not made, or damaged.
     func outlines(_ block: Int, of thread: TracedThread) -> [ChunkOutline?]? {
-        guard let piece = blocks.withLock({ $0[Key(thread)]?[block] }), let bytes = piece.read(from: storage) else {
+        guard let piece = blocks.withLock({ $0[thread.key]?[block] }), let bytes = piece.read(from: storage) else {
             return nil
         }
         return ChunkOutline.decode(bytes, count: OutlineStore.chunks(block, of: thread).count)
@@ -67,8 +60,8 @@ public final class OutlineStore {
     func put(_ outlines: [ChunkOutline?], as block: Int, of thread: TracedThread) {
         let bytes = ChunkOutline.encode(outlines)
         let isWhole = blocks.withLock { blocks in
-            guard blocks[Key(thread)]?[block] == nil else { return false }
-            blocks[Key(thread)]?[block] = SummaryPiece(bytes, in: storage)
+            guard blocks[thread.key]?[block] == nil else { return false }
+            blocks[thread.key]?[block] = SummaryPiece(bytes, in: storage)
             return blocks.values.allSatisfy { !$0.contains { $0 == nil } }
         }
         if isWhole { whenWhole(self) }
@@ -80,13 +73,13 @@ public final class OutlineStore {
     public func encoded(_ threads: [TracedThread]) -> [UInt8] {
         blocks.withLock { blocks in
             var bytes: [UInt8] = []
-            let known = threads.filter { blocks[Key($0)] != nil }
+            let known = threads.filter { blocks[$0.key] != nil }
             bytes.append(leb128: UInt64(known.count))
             for thread in known {
                 for number in OutlineStore.identity(of: thread) { bytes.append(leb128: number) }
-                for case let piece? in blocks[Key(thread)]! { bytes.append(piece) }
+                for case let piece? in blocks[thread.key]! { bytes.append(piece) }
             }
-            return withUnsafeBytes(of: SummaryPiece.sum(of: bytes)) { Array($0) } + bytes
+            return KeptChecksum.sealed(bytes)
         }
     }
 
@@ -94,18 +87,15 @@ public final class OutlineStore {
     public init?(_ encoded: [UInt8], of threads: [TracedThread], in storage: any SummaryStorage) {
         self.storage = storage
         whenWhole = { _ in }
-        let bytes = Array(encoded.dropFirst(8))
-        guard withUnsafeBytes(of: SummaryPiece.sum(of: bytes), { $0.elementsEqual(encoded.prefix(8)) }) else {
-            return nil
-        }
-        var blocks: [Key: [SummaryPiece?]] = [:]
+        guard let bytes = KeptChecksum.opened(encoded) else { return nil }
+        var blocks: [TracedThread.Key: [SummaryPiece?]] = [:]
         let isRead = bytes.withUnsafeBytes { bytes in
             var reader = LEB128Reader(bytes)
             let known = threads.filter(OutlineStore.isEligible)
             guard reader.take(below: known.count + 1) == known.count else { return false }
             for thread in known {
                 guard OutlineStore.identity(of: thread).allSatisfy({ reader.take() == $0 }) else { return false }
-                blocks[Key(thread)] = (0..<OutlineStore.blockCount(thread)).map { _ in reader.takePiece() }
+                blocks[thread.key] = (0..<OutlineStore.blockCount(thread)).map { _ in reader.takePiece() }
             }
             return reader.isAtEnd
         }

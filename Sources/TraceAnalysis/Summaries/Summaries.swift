@@ -105,7 +105,7 @@ public final class Summaries {
             for number in Summaries.identity(of: thread) { bytes.append(leb128: number) }
             tree.encode(to: &bytes)
         }
-        return withUnsafeBytes(of: SummaryPiece.sum(of: bytes)) { Array($0) } + bytes
+        return KeptChecksum.sealed(bytes)
     }
 
     /// The summaries that are in `storage`, as ``encoded()`` told; nil where these are of other threads, or damaged.
@@ -115,10 +115,7 @@ public final class Summaries {
     ) {
         var keys: [SummaryFunctions.Key] = []
         var trees: [SummaryTree] = []
-        let bytes = Array(encoded.dropFirst(8))
-        guard withUnsafeBytes(of: SummaryPiece.sum(of: bytes), { $0.elementsEqual(encoded.prefix(8)) }) else {
-            return nil
-        }
+        guard let bytes = KeptChecksum.opened(encoded) else { return nil }
         let isRead = bytes.withUnsafeBytes { bytes in
             var reader = LEB128Reader(bytes)
             for _ in 0..<reader.takeCount() {

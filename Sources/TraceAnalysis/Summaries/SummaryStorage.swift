@@ -44,7 +44,7 @@ struct SummaryPiece {
     /// Nil where it cannot be kept.
     init?(_ bytes: [UInt8], in storage: any SummaryStorage) {
         guard let offset = storage.append(bytes) else { return nil }
-        self.init(offset: offset, size: UInt32(bytes.count), sum: SummaryPiece.sum(of: bytes))
+        self.init(offset: offset, size: UInt32(bytes.count), sum: KeptChecksum.sum(of: bytes))
     }
 
     init(offset: UInt64, size: UInt32, sum: UInt64) {
@@ -55,13 +55,7 @@ struct SummaryPiece {
 
     /// Nil where it is not there, or not as it was.
     func read(from storage: any SummaryStorage) -> [UInt8]? {
-        guard let bytes = storage.read(offset, Int(size)), SummaryPiece.sum(of: bytes) == sum else { return nil }
+        guard let bytes = storage.read(offset, Int(size)), KeptChecksum.sum(of: bytes) == sum else { return nil }
         return bytes
-    }
-
-    static func sum(of bytes: [UInt8]) -> UInt64 {
-        var sum = KeptChecksum()
-        bytes.withUnsafeBytes { sum.add($0) }
-        return sum.value
     }
 }

@@ -4,17 +4,7 @@ internal import Synchronization
 ///
 /// Several threads may ask at once.
 package final class OffCPUMemory: Sendable {
-    package typealias Known = [ThreadKey: [SwitchLog.Stretch]]
-
-    /// What tells a thread of its session.
-    package struct ThreadKey: Hashable, Sendable {
-        package var process: UInt32
-        package var serial: UInt32
-
-        package init(_ thread: TracedThread) { (process, serial) = (thread.process.index, thread.serial) }
-
-        package init(process: UInt32, serial: UInt32) { (self.process, self.serial) = (process, serial) }
-    }
+    package typealias Known = [TracedThread.Key: [SwitchLog.Stretch]]
 
     /// Who keeps it beside the session.
     package struct Keeper: Sendable {
@@ -46,13 +36,13 @@ package final class OffCPUMemory: Sendable {
                 state.isRead = true
                 state.known.merge(keeper.read()) { own, _ in own }
             }
-            return state.known[ThreadKey(thread)]
+            return state.known[thread.key]
         }
     }
 
     func put(_ stretches: [SwitchLog.Stretch], of thread: TracedThread) {
         state.withLock { state in
-            state.known[ThreadKey(thread)] = stretches
+            state.known[thread.key] = stretches
             state.keeper?.keep(state.known)
         }
     }

@@ -37,6 +37,16 @@ public final class TracedThread {
 
     private enum PayloadState { case unread, intact, damaged }
 
+    /// What tells a thread of its session, and each of its parts.
+    package struct Key: Hashable, Sendable {
+        package var process: UInt32
+        package var serial: UInt32
+
+        package init(process: UInt32, serial: UInt32) { (self.process, self.serial) = (process, serial) }
+    }
+
+    package var key: Key { Key(process: process.index, serial: serial) }
+
     init(
         process: TracedProcess, serial: UInt32, chunks: ChunkList, log: LogMemory?, damage: DamageLog,
         tracer: TracerTime? = nil, processor: ProcessorTime? = nil, switches: OffCPUSource? = nil,

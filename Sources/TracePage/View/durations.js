@@ -14,7 +14,7 @@ addPane({
         this.wanted = make('input');
         Object.assign(this.wanted, { type: 'search', className: 'wanted', placeholder: 'With arguments, such as id == 7', hidden: true });
         this.wanted.setAttribute('aria-label', 'Calls with these arguments');
-        this.wanted.addEventListener('change', () => this.listCalls(null));
+        this.wanted.addEventListener('change', () => { this.isToSelect = true; this.listCalls(null); });
         this.list = make('div', undefined, 'list');
         this.ofCalls = addPart('durations-calls', this.list);
         left.append(this.title, this.bars, this.ranks, this.caption, this.wanted, this.list);
@@ -71,7 +71,9 @@ addPane({
         const { name } = selection, wanted = bar ? null : comparisonFrom(this.wanted.value);
         // Of a bar in the middle, more of the longest are asked for, as longer ones are among them.
         const limit = bar ? '2000' : '100';
-        const options = ['--watch', exactly(name), '--relative-depth', '0', '--sort', 'time', '--limit', limit, ...commonOptions()];
+        // Calls with some arguments are looked for at all times, unless a range is chosen.
+        const where = wanted && !selection.range ? selection.filters : commonOptions();
+        const options = ['--watch', exactly(name), '--relative-depth', '0', '--sort', 'time', '--limit', limit, ...where];
         if (wanted) options.unshift('--when', `${exactly(name)}(${wanted})`);
         if (bar) options.unshift('-t', `${Math.floor(bar.from_ns)}ns`);
         const answer = await ask(this.ofCalls, 'tree', options);
@@ -100,7 +102,9 @@ addPane({
         this.calls.show(inBar);
         timeline.found = bar ? inBar : null;
         redraw();
-        if (wanted && inBar.length > 0) await this.select(inBar[0]);
+        if (!wanted || !this.isToSelect) return;
+        this.isToSelect = false;
+        if (inBar.length > 0) await this.select(inBar[0]);
     },
     /// In which row a call is that was found without its callers.
     async rowOf({ track, begin }) {

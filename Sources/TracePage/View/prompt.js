@@ -45,7 +45,7 @@ function callChoices(typed) {
             const pane = paneOf('durations');
             choose({ name, call: null }, true);
             showPane('durations', true);
-            [pane.listed, pane.wanted.value, pane.wanted.hidden] = [name, inside, false];
+            [pane.listed, pane.wanted.value, pane.wanted.hidden, pane.isToSelect] = [name, inside, false, true];
             pane.listCalls(null);
         },
     }];

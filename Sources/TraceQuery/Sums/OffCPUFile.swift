@@ -16,7 +16,7 @@ enum OffCPUFile {
                 read: { PieceFile.kept(.offCPU, of: opened.session).flatMap { decode($0.end) } ?? [:] },
                 keep: { known in
                     let threads = opened.session.processes.flatMap(\.threads).filter { !$0.keepsPaths }
-                    guard threads.allSatisfy({ known[OffCPUMemory.ThreadKey($0)] != nil }) else { return }
+                    guard threads.allSatisfy({ known[$0.key] != nil }) else { return }
                     PieceFile.new(.offCPU, of: opened.session)?.keep(encode(known))
                 }))
     }
@@ -39,23 +39,16 @@ enum OffCPUFile {
                 last = stretch.begin
             }
         }
-        return withUnsafeBytes(of: sum(of: bytes)) { Array($0) } + bytes
-    }
-
-    private static func sum(of bytes: [UInt8]) -> UInt64 {
-        var sum = KeptChecksum()
-        bytes.withUnsafeBytes { sum.add($0) }
-        return sum.value
+        return KeptChecksum.sealed(bytes)
     }
 
     /// - Returns: nil where it is damaged.
     static func decode(_ encoded: [UInt8]) -> OffCPUMemory.Known? {
-        let bytes = Array(encoded.dropFirst(8))
-        guard withUnsafeBytes(of: sum(of: bytes), { $0.elementsEqual(encoded.prefix(8)) }) else { return nil }
+        guard let bytes = KeptChecksum.opened(encoded) else { return nil }
         return bytes.withUnsafeBytes { bytes in
             var reader = LEB128Reader(bytes), known: OffCPUMemory.Known = [:]
             for _ in 0..<reader.takeCount() {
-                let key = OffCPUMemory.ThreadKey(
+                let key = TracedThread.Key(
                     process: UInt32(truncatingIfNeeded: reader.take()),
                     serial: UInt32(truncatingIfNeeded: reader.take()))
                 var last: UInt64 = 0

@@ -41,7 +41,8 @@ public final class SessionPictures: PictureSource {
             // What was put together from several threads is read by one at a time.
             let isJoined = query.threads.contains { $0.isJoined }
             if !isJoined { made.set(Pictures(query: query)) }
-            let prepared = query.prepare { [self] part in progress.withLock { $0 = part } }
+            // It is all there once it is used.
+            let prepared = query.prepare { [self] part in progress.withLock { $0 = min(part, 0.99) } }
             turn.withLock { _ in if let prepared { query.use(prepared) } }
             progress.withLock { $0 = 1 }
             made.set(Pictures(query: query))

@@ -70,8 +70,9 @@ import Testing
                 "do openPrompt()", "type word=odd", "key Enter",
                 "wait paneOf('durations').caption.textContent.endsWith('word==\"odd\"')",
                 "paneOf('durations').calls.shown.every(row => row.values.includes('odd'))",
+                "paneOf('durations').calls.shown.length",
             ])
-        #expect(found == ["2", "1", "true", "true"])
+        #expect(found == ["2", "1", "true", "true", "100"])
     }
 
     private static func line(_ number: Int) -> String {
