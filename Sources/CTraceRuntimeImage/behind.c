@@ -6,7 +6,7 @@
 #include <link.h>
 #include <sys/auxv.h>
 
-#include "symbols.h"
+#include "CTraceRuntimeHostSymbols.h"
 
 FATHOM_WITHOUT_HOOKS
 

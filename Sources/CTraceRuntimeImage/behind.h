@@ -3,7 +3,7 @@
 // All of them are looked for once, when this library is loaded, or by the first call that comes before that: the
 // loader's own allocations, and what functions do that choose functions (IFUNC). dlsym is not asked, because it may
 // allocate, takes the loader's lock, and would be called under whatever lock the program holds. The modules' own tables
-// are read instead (symbols.h), which takes no lock and calls nothing.
+// are read instead (CTraceRuntimeHostSymbols.h), which takes no lock and calls nothing.
 //
 // What is found is what dlsym(RTLD_NEXT, name) finds: the first definition in a module behind this one, in its default
 // version; or, where this library was loaded into a running program, the one in the libraries that it needs.

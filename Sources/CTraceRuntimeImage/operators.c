@@ -10,8 +10,8 @@
 #include <link.h>
 #include <stdlib.h>
 
+#include "CTraceRuntimeHostSymbols.h"
 #include "memory.h"
-#include "symbols.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -162,8 +162,14 @@ static int see_operators(struct dl_phdr_info *module, size_t size, void *result)
 
 static int all_modules(fathom_look *look, void *result) { return REAL(dl_iterate_phdr)(look, result); }
 
+#if defined(__x86_64__)
+#define LIBRARY_ENTRY fathom_library_entry
+#else
+#define LIBRARY_ENTRY NULL
+#endif
+
 struct fathom_image fathom_image = {
-    1, all_modules, fathom_memory_is_seen, find_allocator, see_operators, fathom_traps_begin,
+    1, all_modules, fathom_memory_is_seen, find_allocator, see_operators, fathom_traps_begin, LIBRARY_ENTRY,
 };
 
 FATHOM_WITHOUT_HOOKS_END

@@ -7,8 +7,8 @@
 // whoever starts the program.
 
 #define _GNU_SOURCE
+#include "CTraceRuntimeHostSymbols.h"
 #include "behind.h"
-#include "symbols.h"
 
 FATHOM_WITHOUT_HOOKS
 

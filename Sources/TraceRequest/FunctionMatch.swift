@@ -106,6 +106,34 @@ public struct FunctionMatch {
         }
     }
 
+    /// The same of functions that are called through slots: what the C library's well-known functions take is known.
+    private func addLibraryArguments(_ functions: inout [NamedFunction], of module: ReportedFunctions) -> [String] {
+        var mute: [NamedFunction] = []
+        for index in functions.indices where !functions[index].rule.hasNoValues {
+            let function = functions[index]
+            guard let prototype = LibraryPrototype(of: function.name, in: module.path) else {
+                mute.append(function)
+                continue
+            }
+            let names = paths(of: function.name, in: module.path).map(\.text)
+            let conditions = conditions(on: function.name, in: module.path)
+            functions[index].arguments = function.addresses.flatMap { address in
+                let arguments = function.rule.recordsArguments ? prototype.arguments(named: names, at: address) : nil
+                let result = function.rule.recordsResults ? prototype.result(at: address) : nil
+                return [arguments, result].compactMap { $0.map { ArgumentRecipe($0, conditions) } }
+            }
+        }
+        // Other names of the same functions need not be known.
+        let told = Set(functions.filter { !$0.arguments.isEmpty }.flatMap(\.addresses))
+        let option = functions.contains(where: \.rule.recordsArguments) ? argumentOption : "--returns"
+        mute.removeAll { !told.isDisjoint(with: $0.addresses) }
+        return mute.isEmpty
+            ? []
+            : [
+                "warning: \(option): it is not known what \(Self.named(mute)) of \(CommandText.line([PathText.name(module.path)])) takes"
+            ] + warnings(functions, in: module.path)
+    }
+
     /// Says which conditions can hold for no call of some functions, a line for each condition.
     private func warnings(_ functions: [NamedFunction], in module: String) -> [String] {
         entries.compactMap { entry -> String? in
@@ -129,6 +157,7 @@ public struct FunctionMatch {
     ///
     /// - Returns: what cannot be told of them, a line each.
     public func addArguments(_ functions: inout [NamedFunction], of module: ReportedFunctions) -> [String] {
+        if module.isLibrary { return addLibraryArguments(&functions, of: module) }
         var wanted: ArgumentFinder.Wanted = [:]
         for function in functions where function.rule.recordsArguments {
             for address in function.addresses { wanted[address] = paths(of: function.name, in: module.path) }

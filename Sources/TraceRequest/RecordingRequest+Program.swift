@@ -22,7 +22,9 @@ extension RecordingRequest {
         let refusal =
             isFirst
             ? Refusal(ofFirstCallsIn: program, at: executable)
-            : Refusal(of: program, at: executable, force: force, tellsStartup: options.tellsStartup)
+            : Refusal(
+                of: program, at: executable, force: force || options.libraryCalls != nil,
+                tellsStartup: options.tellsStartup)
         if let refusal { throw refusal }
         self.init(executable: executable, arguments: arguments, session: session, record: options)
         if options.tellsStartup, program.kind == .elfStatic, !program.hasFathomRuntime {

@@ -24,7 +24,7 @@
 #include "CTraceRecords.h"
 
 #define FATHOM_VERSION "0.2.0"     // of the project; the format has its own
-#define FATHOM_BUFFERS_VERSION 4u  // of the buffers: what recorder and traced programs agree on; readers also take 3
+#define FATHOM_BUFFERS_VERSION 5u  // of the buffers: what recorder and traced programs agree on; readers also take 3, 4
 #define FATHOM_TRACE_MAGIC 0x3143525448544146ull    // "FATHTRC1"
 #define FATHOM_BUFFERS_MAGIC 0x3146554248544146ull  // "FATHBUF1"
 #define FATHOM_INDEX_MAGIC 0x3158444948544146ull    // "FATHIDX1"
@@ -206,6 +206,9 @@ struct fathom_ring_request {
 // from the start.
 #define FATHOM_PAUSED_OPEN 2
 
+#define FATHOM_BUFFERS_OLD_SIZE 176u  // of the head, before version 5
+#define FATHOM_LIBRARY_PATTERN 128u   // bytes of `fathom_buffers.library_calls`
+
 // The first bytes of `buffers`. slot_words follows at `words_offset`, requests and ends behind it, slot 0 at
 // `slots_offset`. Fields below the line change while processes run and are read and written atomically. Each process
 // keeps a copy of how this was when it opened the buffers, for the options.
@@ -255,6 +258,8 @@ struct fathom_buffers {
     // How many threads of all processes wait for something to come in by a descriptor, and for room to write. One that
     // is killed meanwhile stays counted, so that more is told of than need be.
     uint32_t data_waiters, room_waiters;
+    char
+        library_calls[FATHOM_LIBRARY_PATTERN];  // of which names calls of library functions are recorded; ends with NUL
 };
 
 // What is told besides calls.
@@ -263,6 +268,7 @@ struct fathom_buffers {
 #define FATHOM_TELLS_STARTUP 4u   // the program that the recorder starts notes its initialisers and its main function
 #define FATHOM_TELLS_MEMORY 8u    // blocks of memory have records
 #define FATHOM_TELLS_RUNNING 16u  // chunks have their thread's processor time
+#define FATHOM_TELLS_LIBRARY_CALLS 32u  // calls of functions of other modules have records
 
 #define FATHOM_DUE_SHIFT 1
 #define FATHOM_DUE_STARVING 1u  // the recorder gets too little of the processors
@@ -316,7 +322,7 @@ FATHOM_OFFSET(fathom_buffers, save_count, 152);
 FATHOM_OFFSET(fathom_buffers, path_count, 160);
 FATHOM_OFFSET(fathom_buffers, tells, 164);
 FATHOM_SIZE(fathom_ring_request, 40);
-FATHOM_SIZE(fathom_buffers, 176);
+FATHOM_SIZE(fathom_buffers, 304);
 
 // ---- Helpers -----------------------------------------------------------------------------------------------------
 

@@ -23,6 +23,8 @@
 #define FATHOM_ITEM_STARTUP 14u        // struct fathom_startup_item
 #define FATHOM_ITEM_UNSEEN_MEMORY 15u  // struct fathom_unseen_memory_item
 
+#define FATHOM_ITEM_LIBRARY_CALL 16u  // struct fathom_library_call_item
+
 // Header of a metadata item; `size` covers header, body and padding to 8.
 struct fathom_item {
     uint16_t kind;  // FATHOM_ITEM_*
@@ -159,6 +161,18 @@ struct fathom_unseen_memory_item {
     uint64_t ticks;
 };
 
+// Calls of the function at this address go through a slot, whose module calls it by this name: that of the symbol and,
+// where that finds another function by default, `@` and its version. Of an IFUNC, the address is that of what chooses
+// the function. It holds from now on, as long as the module of the function is loaded. Body ends with `text_size`
+// bytes.
+struct fathom_library_call_item {
+    struct fathom_item item;
+    uint64_t ticks;
+    uint64_t function;
+    uint32_t text_size;
+    uint32_t reserved;
+};
+
 #define FATHOM_STARTUP_RUNTIME 1u         // the runtime itself got ready
 #define FATHOM_STARTUP_PREINITIALIZER 2u  // of the program's DT_PREINIT_ARRAY
 #define FATHOM_STARTUP_INITIALIZER 3u     // of a DT_INIT_ARRAY, or a DT_INIT
@@ -199,5 +213,6 @@ FATHOM_SIZE(fathom_sleds_item, 56);
 FATHOM_SIZE(fathom_layout_item, 16);
 FATHOM_SIZE(fathom_unseen_memory_item, 16);
 FATHOM_SIZE(fathom_startup_item, 88);
+FATHOM_SIZE(fathom_library_call_item, 32);
 
 #endif

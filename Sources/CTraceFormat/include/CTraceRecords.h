@@ -48,9 +48,10 @@
 // FATHOM_PLAIN_VERSION do not take it.
 #define FATHOM_SIZED (FATHOM_SPECIAL + 32)
 #define FATHOM_ARGUMENTS                                                                                               \
-    (FATHOM_SIZED + 0)                   // arguments of the innermost open call, which has just begun: 4 bytes: id
-                                         // of their layout, then the values, then 0 up to an even size
-#define FATHOM_WAIT (FATHOM_SIZED + 1)   // struct fathom_wait: the innermost open call, which has just begun, waits
+    (FATHOM_SIZED + 0)  // arguments of the innermost open call, which has just begun: 4 bytes: id
+                        // of their layout, then the values, then 0 up to an even size
+#define FATHOM_WAIT                                                                                                    \
+    (FATHOM_SIZED + 1)  // struct fathom_wait: the innermost open call waits, which has just begun or ends next
 #define FATHOM_WAKE (FATHOM_SIZED + 2)   // struct fathom_wait: the thread is about to end a wait of others
 #define FATHOM_AWAY (FATHOM_SIZED + 10)  // 8 bytes: for so many ns before, the thread had no CPU, in no known wait
 // What the innermost open call does with memory: each record is a struct fathom_block.

@@ -6,6 +6,7 @@
 #include "../host/runtime.h"
 #include "../record/away.h"
 #include "../record/put.h"
+#include "../session/library_slots.h"
 #include "../session/metadata.h"
 #include "../session/modules.h"
 #include "../session/sleds.h"
@@ -39,6 +40,11 @@ void fathom_note_start(int count, char **arguments, char **environment) {
     // runtime_open before the program's own malloc is relocated.
     runtime_watch_forks();
     fathom_note_sleds();
+    // Calls of library functions are recorded of programs without hooks, too.
+    if (runtime.state == STATE_OPEN && runtime.head.tells & FATHOM_TELLS_LIBRARY_CALLS && !confine_unnoted()) {
+        library_slots_begin(environment);
+        runtime_ready();
+    }
     startup_begin();
     if (fathom_image.started) fathom_image.started();
 }

@@ -16,16 +16,9 @@
 #include "../modes/straight.h"
 #include "../record/budget.h"
 #include "../session/functions.h"
+#include "sled_hooks.h"
 
 #if defined(__x86_64__)
-
-// What the functions below answer.
-enum {
-    SLED_DONE,
-    SLED_SLOW,         // the thread was made busy, and the call has to be followed
-    SLED_INTERRUPTED,  // the call is followed, and a signal handler has left events
-    SLED_OTHER,        // nothing was done yet
-};
 
 FATHOM_WITHOUT_HOOKS
 
@@ -34,13 +27,14 @@ INTERNAL uintptr_t sled_end(uintptr_t sp) { return ((const uintptr_t *)sp)[-1]; 
 
 // ---- the fast paths
 
-INTERNAL uint32_t trace_begin(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp) {
+// `is_place` is a constant: the call comes by no sled.
+INTERNAL uint32_t trace_begin(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, int is_place) {
     struct writer *w = writer_of(t);
     if (UNLIKELY(!is_free(t) || t->closings != runtime.sled_closings)) return SLED_OTHER;
     t->idle = 0;
     t->hook_sp = sled_hook_sp(sp);
     BARRIER();
-    if (UNLIKELY(runtime.closes_functions) && !sled_is_open(sled_end(sp)))
+    if (!is_place && UNLIKELY(runtime.closes_functions) && !sled_is_open(sled_end(sp)))
         return straight_end(t) ? SLED_INTERRUPTED : SLED_DONE;
     uint64_t now = fathom_counter();
     struct frame *top = t->top;
@@ -57,7 +51,11 @@ INTERNAL uint32_t trace_begin(struct thread *t, uintptr_t function, uintptr_t ca
 }
 
 HOOK uint32_t sled_trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
-    return trace_begin(&current, function, call_site, sp);
+    return trace_begin(&current, function, call_site, sp, 0);
+}
+
+uint32_t place_trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
+    return trace_begin(&current, function, call_site, sp, 1);
 }
 
 // Where a sled ends from which a function may come again: the function, and whether its call has begun already.
@@ -70,7 +68,7 @@ INTERNAL int has_begun(const struct thread *t, uintptr_t function, uintptr_t cal
 HOOK uint32_t sled_trace_enter_again(uintptr_t end, uintptr_t call_site, uintptr_t sp) {
     struct thread *t = &current;
     uintptr_t function = function_at(end);
-    return has_begun(t, function, call_site, sp) ? SLED_DONE : trace_begin(t, function, call_site, sp);
+    return has_begun(t, function, call_site, sp) ? SLED_DONE : trace_begin(t, function, call_site, sp, 0);
 }
 
 // Whether a function that ends at `sp` has no open call, because its call began when its sled was closed.
@@ -142,7 +140,7 @@ INTERNAL int asks_for_values(uintptr_t function, uint32_t what) {
 INTERNAL void enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint32_t answer,
                     const struct sled_registers *registers, uint32_t is_sled) {
     struct thread *t = &current;
-    is_sled |= (uint32_t)(sled_end(sp) - function) << IS_SLED_SHIFT;
+    if (!(is_sled & IS_PLACE)) is_sled |= (uint32_t)(sled_end(sp) - function) << IS_SLED_SHIFT;
     struct event event = {sp, {{function, call_site, context, registers}}, HOOK_ENTER, is_sled};
     if (answer == SLED_SLOW) return aside_busy_event(&event, now_ticks());
     if (answer == SLED_INTERRUPTED) return aside_busy_end();
@@ -166,6 +164,11 @@ HOOK void sled_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint
     enter(function, call_site, sp, context, answer, registers, IS_SLED);
 }
 
+void place_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint32_t answer,
+                 const struct sled_registers *registers) {
+    enter(function, call_site, sp, context, answer, registers, IS_SLED | IS_PLACE);
+}
+
 HOOK void sled_enter_again(uintptr_t end, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint32_t answer,
                            const struct sled_registers *registers) {
     uintptr_t function = function_at(end);
@@ -173,7 +176,6 @@ HOOK void sled_enter_again(uintptr_t end, uintptr_t call_site, uintptr_t sp, uin
     enter(function, call_site, sp, context, answer, registers, IS_SLED_AGAIN);
 }
 
-// `registers` is NULL at a tail call, where the registers hold the arguments of the function that is called.
 HOOK void sled_leave(uintptr_t sp, uint32_t answer, const struct sled_registers *registers) {
     struct thread *t = &current;
     struct event event = {sp, {{ANY_FUNCTION, NO_CALL_SITE, 0, registers}}, HOOK_EXIT, 1};

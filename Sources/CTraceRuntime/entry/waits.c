@@ -88,6 +88,18 @@ struct fathom_wait_begin fathom_wait_begins(uint32_t kind, uint64_t object, uint
     return begin;
 }
 
+// Whether the call is open already, because it came by a slot (library_calls.c). The function that stands before the C
+// library's has saved the frame pointer below its return address.
+static int is_open(const struct thread *t, struct fathom_place place) {
+#if defined(__x86_64__)
+    return is_function(t->top) && t->top->function == place.function &&
+           frame_sp(t->top) == place.stack_pointer + sizeof(uintptr_t);
+#else
+    (void)t, (void)place;
+    return 0;
+#endif
+}
+
 // Records a call from `begin` to `end`, and within it a wait, or what ends a wait of another thread.
 static void tell_call(uint64_t begin, uint64_t end, struct told wait, struct fathom_place place) {
     // A child of vfork has its parent's memory, but none of its waits is the parent's.
@@ -99,9 +111,13 @@ static void tell_call(uint64_t begin, uint64_t end, struct told wait, struct fat
     struct event enter = {place.stack_pointer, {{place.function, place.call_site, 0, NULL}}, HOOK_ENTER, 0};
     struct event told = {.stack_pointer = place.stack_pointer, .told = wait, .hook = HOOK_TOLD};
     struct event exit = {place.stack_pointer, {{place.function, place.call_site, 0, NULL}}, HOOK_EXIT, 0};
-    side_follow(t, &enter, begin);
-    side_follow(t, &told, begin);
-    side_follow(t, &exit, end);
+    if (is_open(t, place)) {
+        side_follow(t, &told, end);
+    } else {
+        side_follow(t, &enter, begin);
+        side_follow(t, &told, begin);
+        side_follow(t, &exit, end);
+    }
     w->away.is_told = 0;
     if (away_is_asked_for()) away_begin(t);
     end_note(t);

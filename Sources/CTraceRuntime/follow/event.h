@@ -44,7 +44,7 @@ struct told {
 enum {
     // The program says it, on whatever stack it runs then. Its thread is recorded from now on, if it was not yet.
     TOLD_BY_PROGRAM = 1,
-    // It belongs to the innermost call, which has just begun. Where that has no record, this has none.
+    // It belongs to the innermost call, which has just begun or ends next. Where that has no record, this has none.
     TOLD_OF_CALL = 2,
     // It is of memory. The loader's memory is among it, before what is loaded can be seen; and that of threads that
     // only free what others have allocated.
@@ -79,6 +79,8 @@ struct event {
 #define IS_SLED 1u
 // The function may come by the sled at its beginning more than once in a call.
 #define IS_SLED_AGAIN 2u
+// It comes from the stub of a library call, or its return place (places.h), which are as a sled that is always open.
+#define IS_PLACE 4u
 // ENTER: how far behind the function's beginning the sled ends.
 #define IS_SLED_SHIFT 8u
 

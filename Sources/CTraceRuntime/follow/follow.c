@@ -9,7 +9,7 @@
 FATHOM_WITHOUT_HOOKS
 
 static void enter(struct thread *t, const struct event *event, uint64_t now) {
-    if (event->is_sled && runtime.closes_functions &&
+    if (event->is_sled && !(event->is_sled & IS_PLACE) && runtime.closes_functions &&
         !sled_is_open(event->call.function + (event->is_sled >> IS_SLED_SHIFT)))
         return;
     uintptr_t alternate = 0, sp = event->stack_pointer;

@@ -6,6 +6,7 @@
 #include "../host/runtime.h"
 #include "../host/text.h"
 #include "../session/functions.h"
+#include "../session/library_slots.h"
 #include "../session/metadata.h"
 #include "../session/modules.h"
 #include "../session/session.h"
@@ -243,6 +244,7 @@ int runtime_leave(const uintptr_t *thread_pointers, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (thread_is_inside(thread_at(thread_pointers[i]))) return 1;
     if (!sleds_forget_all()) return 1;
+    library_slots_restore();
     for (size_t i = 0; i < count; i++) thread_leave(thread_at(thread_pointers[i]));
     untold_sweep();
     untold_forget();

@@ -35,6 +35,7 @@ enum lock {
     LOCK_PATHS,     // the list of threads with call paths
     LOCK_MODULES,   // what is known of modules, and the functions that options name
     LOCK_SLEDS,     // what is known of sleds
+    LOCK_SLOTS,     // what is known of the slots of library calls
     LOCK_TITLE,     // the process's title; only tried
     LOCK_METADATA,  // the metadata chunk
     LOCK_MAPS,      // the stack on which mappings are read

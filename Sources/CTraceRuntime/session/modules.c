@@ -7,6 +7,7 @@
 #include "../host/runtime.h"
 #include "await.h"
 #include "functions.h"
+#include "library_slots.h"
 #include "metadata.h"
 #include "sleds.h"
 
@@ -209,6 +210,7 @@ static void merge(struct modules *found) {
             tell_unloaded(module_at(known(), j));
             functions_forget(module_at(known(), j)->low, module_at(known(), j)->high);
             sleds_forget(module_at(known(), j)->low, module_at(known(), j)->high);
+            library_slots_forget(module_at(known(), j)->low, module_at(known(), j)->high);
         }
     for (size_t i = 0; i < found_count; i++) {
         const struct module *module = module_at(found, i);
@@ -244,6 +246,7 @@ int modules_scan(uint64_t patience) {
         requests_wake();
     }
     release(&gone);
+    library_slots_scan();
     system_restore_signals(signals);
     return is_had;
 }

@@ -101,13 +101,14 @@ final class SlotBuffers {
         }
         var raw = fathom_buffers()
         _ = file.read(&raw, at: 0)
-        // What version 4 has besides is nothing to a reader.
-        let isKnown = (FATHOM_BUFFERS_VERSION - 1...FATHOM_BUFFERS_VERSION).contains(raw.version)
+        // What versions 4 and 5 have besides is nothing to a reader.
+        let isKnown = (3...FATHOM_BUFFERS_VERSION).contains(raw.version)
         if raw.magic == FATHOM_BUFFERS_MAGIC, !isKnown, raw.version < 1 << 16 {
             throw .unsupportedVersion(path: path, found: raw.version, supported: FATHOM_BUFFERS_VERSION)
         }
         let plausible =
-            Int(raw.header_size) == size && Int(raw.chunk_header_size) == Chunk.headerSize
+            Int(raw.header_size) == (raw.version < 5 ? Int(FATHOM_BUFFERS_OLD_SIZE) : size)
+            && Int(raw.chunk_header_size) == Chunk.headerSize
             && raw.slot_size >= 4096 && raw.slot_size % 4096 == 0 && raw.words_offset % 4 == 0
             && UInt32(raw.clock) <= FATHOM_CLOCK_COUNTER && raw.slot_high <= FATHOM_SLOT_LIMIT
         guard raw.magic == FATHOM_BUFFERS_MAGIC, isKnown, plausible else {

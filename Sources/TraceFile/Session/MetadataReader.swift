@@ -116,6 +116,14 @@ struct MetadataReader {
             guard Int(raw.text_size) <= item.count - size else { return false }
             applyTitle(item[size...].prefix(Int(raw.text_size)))
             return true
+        case FATHOM_ITEM_LIBRARY_CALL:
+            let size = MemoryLayout<fathom_library_call_item>.size
+            guard item.count >= size else { return false }
+            let raw = item.loadUnaligned(as: fathom_library_call_item.self)
+            guard Int(raw.text_size) <= item.count - size else { return false }
+            let name = text(item, at: size, count: Int(raw.text_size)).visible
+            process.libraryCalls[raw.function, default: []].append(LibraryCall(ticks: raw.ticks, name: name))
+            return true
         case FATHOM_ITEM_LAYOUT:
             let size = MemoryLayout<fathom_layout_item>.size
             guard item.count >= size else { return false }

@@ -53,7 +53,7 @@ public struct RecordOptions: Sendable {
         case bufferSize = "buffer_size_bytes"
         case minSize = "min_size_bytes"
         case budget = "budget_percent"
-        case paused, blocked, memory, faults, startup, modules
+        case paused, blocked, memory, faults, startup, modules, libcalls
 
         // Of functions, by the patterns of their names.
         case filter, notrace, hide, trigger, watch, returns, when
@@ -111,6 +111,8 @@ public struct RecordOptions: Sendable {
     public var waiting = Waiting.unknown
     /// Whether it is recorded what memory is allocated and freed.
     public var tellsMemory = false
+    /// Of which names calls of functions of other modules are recorded, with `*` and `?`; nil: of none.
+    public var libraryCalls: String?
     /// Whether the kernel is asked for page faults. The program itself knows nothing of it.
     public var tellsFaults = false
     /// Whether it is found out how the program starts.
@@ -130,6 +132,9 @@ public struct RecordOptions: Sendable {
     public static let defaultRingSize: UInt64 = 64 << 20
     /// The size where only a time was asked for.
     public static let largestUnaskedRing: UInt64 = 1 << 30
+
+    /// Bytes of ``libraryCalls``, at most.
+    public static let longestLibraryPattern = Int(FATHOM_LIBRARY_PATTERN) - 1
 
     public static let mostPaths = 100_000_000
     public static let defaultMaxPaths = Int(FATHOM_DEFAULT_PATHS)
@@ -160,6 +165,7 @@ public struct RecordOptions: Sendable {
             (.blocked, "\(waiting == .causes)"),
         ]
         if tellsMemory { members.append((.memory, "true")) }
+        if let libraryCalls { members.append((.libcalls, SessionDescription.quoted(libraryCalls))) }
         if tellsFaults { members.append((.faults, "true")) }
         if tellsStartup { members.append((.startup, "true")) }
         if !modules.isEmpty {
@@ -197,6 +203,12 @@ public struct RecordOptions: Sendable {
         }
         if tellsStartup { tells |= FATHOM_TELLS_STARTUP }
         if tellsMemory { tells |= FATHOM_TELLS_MEMORY }
+        if let libraryCalls {
+            tells |= FATHOM_TELLS_LIBRARY_CALLS
+            withUnsafeMutableBytes(of: &head.library_calls) {
+                $0.copyBytes(from: libraryCalls.utf8.prefix($0.count - 1))
+            }
+        }
         head.tells = UInt8(tells)
         head.min_size = UInt16(clamping: minSize ?? 0)
         head.budget = UInt8(clamping: budget ?? 0)

@@ -38,6 +38,8 @@ public final class TracedProcess {
     public internal(set) var modules: [Module] = []
     /// Names that the program gave, by id, including those of a fork's parent.
     public internal(set) var names: [UInt32: GivenName] = [:]
+    /// What modules call functions whose calls are recorded at their slots, by the functions' addresses.
+    public internal(set) var libraryCalls: [UInt64: [LibraryCall]] = [:]
     /// What the values of recorded arguments are, by the ids that records have.
     public internal(set) var argumentLayouts: [UInt32: ArgumentLayout] = [:]
     /// How many of `modules` came from the fork's parent unchanged.

@@ -11,6 +11,7 @@ final class SymbolSource {
     private let joinsParts: Bool
     private let names: KeptNames?
     private let changed: Set<ModuleIdentity>
+    private let libraryNames: [ModuleIdentity: [UInt64: String]]
 
     private let warn: (String) -> Void
 
@@ -32,6 +33,7 @@ final class SymbolSource {
         joinsParts = options.joinsTasks && options.selection.joinsTasks(of: session)
         names = SessionNames.held(by: session)
         changed = session.changedModules
+        libraryNames = session.libraryNames
         self.warn = warn
     }
 
@@ -61,6 +63,12 @@ final class SymbolSource {
                 function.size = symbol.size
                 function.isCompilerMade = symbol.isCompilerMade
                 function.isSwift = symbol.isSwift
+                // A function may have several names, and this is the one by which it was called.
+                if let name = self.libraryNames[module]?[address], name != symbol.linkageName {
+                    function.name = LibraryCall.shown(name, spoken: !self.rawNames).visible
+                    function.isKnown = true
+                    function.isCompilerMade = false
+                }
                 return function
             },
             locate: { module, address in

@@ -353,10 +353,11 @@ extension ELFFile {
     }
 
     /// Passes the symbols of functions and their names.
-    func forEachFunction(_ body: (GElf_Sym, String) -> Void) {
-        guard let section = section(type: SHT_SYMTAB) ?? section(type: SHT_DYNSYM), let data = section.data else {
-            return
-        }
+    ///
+    /// - Parameter table: `SHT_SYMTAB` or `SHT_DYNSYM`; nil: the former or, where there is none, the latter.
+    func forEachFunction(in table: Int32? = nil, _ body: (GElf_Sym, String) -> Void) {
+        let section = table.map { self.section(type: $0) } ?? section(type: SHT_SYMTAB) ?? section(type: SHT_DYNSYM)
+        guard let section, let data = section.data else { return }
         let size = gelf_fsize(handle, ELF_T_SYM, 1, UInt32(EV_CURRENT))
         guard size > 0 else { return }
         var symbol = GElf_Sym()

@@ -17,29 +17,37 @@ public struct ReportedFunctions: Sendable {
     public let path: String
     /// The file's build id; empty when it has none.
     public let buildID: [UInt8]
-    /// By ascending address; none when nothing in the module calls a hook.
+    /// By ascending address; none when nothing in the module calls a hook, unless it was asked for what others call.
     public let functions: [Function]
+    /// Whether they are those that other modules can call, by each of their names.
+    public let isLibrary: Bool
 
     private static let hooks = ["__cyg_profile_func_enter", "fathom_function_enter", "fathom_swift_enter"]
 
     /// - Parameters:
     ///   - buildID: of the module as it runs, if that is known.
     ///   - lines: whether it is asked for where functions are defined, which takes a pass over the debug information.
+    ///   - libraries: whether a module without hooks has those functions that other modules can call.
     /// - Throws: ``SymbolProblem``.
     /// - Complexity: O(bytes of code + n log n in the number of functions), with each name demangled.
-    public init(path: String, buildID: [UInt8]? = nil, lines: Bool = false) throws(SymbolProblem) {
-        try self.init(ELFFile(path: path), buildID: buildID, lines: lines)
+    public init(
+        path: String, buildID: [UInt8]? = nil, lines: Bool = false, libraries: Bool = false
+    ) throws(SymbolProblem) {
+        try self.init(ELFFile(path: path), buildID: buildID, lines: lines, libraries: libraries)
     }
 
-    private init(_ file: borrowing ELFFile, buildID: [UInt8]?, lines: Bool) throws(SymbolProblem) {
+    private init(
+        _ file: borrowing ELFFile, buildID: [UInt8]?, lines: Bool, libraries: Bool
+    ) throws(SymbolProblem) {
         path = file.path
         self.buildID = file.buildID
         // The C library defines the hook that does nothing, and calls none.
         let hasHooks =
             file.namesSymbol(Self.hooks, in: SHT_DYNSYM) { $0 }
             || file.namesSymbol(Self.hooks, in: SHT_SYMTAB) { _ in true } || file.hasSleds
+        isLibrary = !hasHooks && libraries
         guard hasHooks else {
-            functions = []
+            functions = libraries ? file.exportedFunctions() : []
             return
         }
         let symbols = ModuleSymbols(path: path, buildID: buildID ?? file.buildID, joinsParts: true)
@@ -62,14 +70,29 @@ public struct ReportedFunctions: Sendable {
     /// cannot be read.
     ///
     /// - Parameter libraryPath: the value of LD_LIBRARY_PATH that the program will see.
-    public static func modules(of program: String, libraryPath: String?, lines: Bool = false) -> [ReportedFunctions] {
+    public static func modules(
+        of program: String, libraryPath: String?, lines: Bool = false, libraries: Bool = false
+    ) -> [ReportedFunctions] {
         guard let file = try? ELFFile(path: program) else { return [] }
-        var modules = [try? ReportedFunctions(file, buildID: nil, lines: lines)]
+        var modules = [try? ReportedFunctions(file, buildID: nil, lines: lines, libraries: libraries)]
         var search = LibrarySearch(program: file, libraryPath: libraryPath)
         _ = search.anyLibrary(of: file, DynamicSection(file)) { library in
-            modules.append(try? ReportedFunctions(library, buildID: nil, lines: lines))
+            modules.append(try? ReportedFunctions(library, buildID: nil, lines: lines, libraries: libraries))
             return false
         }
         return modules.compactMap { $0 }
+    }
+}
+
+extension ELFFile {
+    /// The functions that other modules can call, by ascending address. One that has several names is there by each.
+    fileprivate func exportedFunctions() -> [ReportedFunctions.Function] {
+        var found: [(address: UInt64, name: String)] = []
+        forEachFunction(in: SHT_DYNSYM) { symbol, name in
+            if symbol.st_shndx != UInt16(SHN_UNDEF) { found.append((symbol.st_value, name)) }
+        }
+        return found.sorted { ($0.address, $0.name) < ($1.address, $1.name) }.map {
+            ReportedFunctions.Function(name: demangle($0.name), addresses: [$0.address])
+        }
     }
 }

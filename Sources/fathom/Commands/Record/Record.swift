@@ -38,6 +38,10 @@ struct Record: ParsableCommand {
                 "Runs it without recording, too: reports then take out the cost of recording."
             ),
             (
+                "fathom record --libcalls -o calls.fathom -- ls",
+                "Records the calls of library functions, of a program as it is shipped."
+            ),
+            (
                 "fathom record --first-calls -o first.fathom -- ./shipped",
                 "Records when each function was called first, for fathom order and fathom unused."
             ),
@@ -162,6 +166,15 @@ struct Record: ParsableCommand {
             """)
     var memory = false
 
+    @Option(
+        defaultAsFlag: "*", parsing: .next,
+        help: ArgumentHelp(
+            """
+            Record the calls of functions of other libraries, too, of any program: hooks are not needed. --libcalls='str*' \
+            records those of such names.
+            """, valueName: "glob"))
+    var libcalls: String?
+
     @Flag(
         help: """
             Ask the kernel for the program's page faults: `fathom report --sort minor`, `fathom flame --faults major`.
@@ -228,6 +241,13 @@ struct Record: ParsableCommand {
         if let budget, !(1...100).contains(budget.percent) || budget.percent.rounded() != budget.percent {
             throw ValidationError("--budget is a whole number of percent from 1 to 100")
         }
+        if let libcalls,
+            libcalls.isEmpty || libcalls.contains("/") || libcalls.utf8.count > RecordOptions.longestLibraryPattern
+        {
+            throw ValidationError(
+                "--libcalls=GLOB takes names of functions, as 'str*', of at most \(RecordOptions.longestLibraryPattern) bytes; "
+                    + "the program to record comes after --")
+        }
         if let interval, !RecordOptions.intervals.contains(interval.nanoseconds) {
             throw ValidationError("--interval is a time from 100us to 1s")
         }
@@ -252,7 +272,9 @@ struct Record: ParsableCommand {
                 ("--interval", interval != nil), ("--max-depth", maxDepth != nil), ("--min-cost", minCost != nil),
                 ("naming functions", !functionOptions.isEmpty || recordsFirstCalls && watchOptions.complete),
                 ("--max-size", maxSize != nil), ("--compress", compress), ("--budget", budget != nil),
-                ("--baseline", baseline), ("--blocked", blocked == true), ("--memory", memory), ("--faults", faults),
+                ("--baseline", baseline), ("--blocked", blocked == true), ("--memory", memory),
+                ("--libcalls", libcalls != nil),
+                ("--faults", faults),
                 ("--startup", startup), ("--paused", paused), ("--force", force), ("--history", history != nil),
             ] + flight.given
         if firstCalls, mode != .trace, mode != .firstCalls {
@@ -431,7 +453,9 @@ struct Record: ParsableCommand {
         let match = try FunctionMatch(options)
         let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
         let lines = !options.places.isEmpty
-        let modules = ReportedFunctions.modules(of: executable, libraryPath: libraryPath, lines: lines)
+        let libraries = libcalls != nil
+        let modules = ReportedFunctions.modules(
+            of: executable, libraryPath: libraryPath, lines: lines, libraries: libraries)
         if !quiet { match.lines(modules).forEach(Diagnostics.say) }
         let known = modules.map { module in
             var functions = match.functions(of: module)
@@ -443,7 +467,8 @@ struct Record: ParsableCommand {
             all: match.all, known: known,
             find: { file in
                 guard let match = try? FunctionMatch(options),
-                    let module = try? ReportedFunctions(path: file.path, buildID: file.buildID, lines: lines)
+                    let module = try? ReportedFunctions(
+                        path: file.path, buildID: file.buildID, lines: lines, libraries: libraries)
                 else { return nil }
                 var functions = match.functions(of: module)
                 _ = match.addArguments(&functions, of: module)
@@ -466,6 +491,7 @@ struct Record: ParsableCommand {
         options.minSize = minSize
         options.budget = budget.map { Int($0.percent) }
         options.tellsMemory = memory
+        options.libraryCalls = libcalls
         options.tellsFaults = faults
         options.packsLog = compress
         options.tellsStartup = startup

@@ -1,6 +1,6 @@
-#include "symbols.h"
+#include "CTraceRuntimeHostSymbols.h"
 
-#include "CTraceRuntime.h"
+#include "CTraceRuntimeHost.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -32,6 +32,8 @@ struct symbols symbols_of(uintptr_t bias, const ElfW(Dyn) * entry) {
         case DT_SYMTAB: in.symbols = table; break;
         case DT_STRTAB: in.names = table; break;
         case DT_VERSYM: in.versions = table; break;
+        case DT_VERNEED: in.needed_versions = table; break;
+        case DT_VERDEF: in.defined_versions = table; break;
         case DT_GNU_HASH: in.gnu_hash = table; break;
         case DT_HASH: in.hash = table; break;
         case DT_JMPREL: in.relocations[0] = table; break;
@@ -39,6 +41,8 @@ struct symbols symbols_of(uintptr_t bias, const ElfW(Dyn) * entry) {
         case DT_PLTRELSZ: in.relocation_count[0] = entry->d_un.d_val / sizeof(ElfW(Rela)); break;
         case DT_RELASZ: in.relocation_count[1] = entry->d_un.d_val / sizeof(ElfW(Rela)); break;
         case DT_SONAME: own_name = entry->d_un.d_val; break;
+        case DT_SYMBOLIC: in.is_symbolic = 1; break;
+        case DT_FLAGS: in.is_symbolic |= (entry->d_un.d_val & DF_SYMBOLIC) != 0; break;
         case DT_FLAGS_1: in.stays = (entry->d_un.d_val & DF_1_NODELETE) != 0; break;
         default: break;
         }
@@ -47,20 +51,56 @@ struct symbols symbols_of(uintptr_t bias, const ElfW(Dyn) * entry) {
     return in;
 }
 
-// Whether a symbol is a definition by that name. The default version is preferred: `*other` is the first one of another
-// version.
-static int is_it(const struct symbols *in, uint32_t index, const char *name, uint32_t *other) {
+// The name of the version with this number that the module needs of others, or defines itself. NULL: there is none.
+static const char *needed_version(const struct symbols *in, uint32_t number) {
+    const ElfW(Verneed) *file = in->needed_versions;
+    for (; file; file = file->vn_next ? (const void *)((const char *)file + file->vn_next) : NULL) {
+        const ElfW(Vernaux) *version = (const void *)((const char *)file + file->vn_aux);
+        for (uint32_t i = 0; i < file->vn_cnt; i++) {
+            if ((version->vna_other & ~WITHOUT_VERSION) == number) return in->names + version->vna_name;
+            version = (const void *)((const char *)version + version->vna_next);
+        }
+    }
+    return NULL;
+}
+
+static const char *defined_version(const struct symbols *in, uint32_t number) {
+    const ElfW(Verdef) *version = in->defined_versions;
+    for (; version; version = version->vd_next ? (const void *)((const char *)version + version->vd_next) : NULL)
+        if (version->vd_ndx == number && !(version->vd_flags & VER_FLG_BASE))
+            return in->names + ((const ElfW(Verdaux) *)((const char *)version + version->vd_aux))->vda_name;
+    return NULL;
+}
+
+const char *symbols_version(const struct symbols *from, uint32_t index) {
+    uint32_t number = from->versions ? from->versions[index] & ~WITHOUT_VERSION : VER_NDX_GLOBAL;
+    return number > VER_NDX_GLOBAL ? needed_version(from, number) : NULL;
+}
+
+// What is looked for. Without a version, the default one is preferred: `other` is the first one that is not.
+struct wanted {
+    const char *name, *version;
+    uint32_t other;
+};
+
+// Whether a symbol is a definition of that.
+static int is_it(const struct symbols *in, uint32_t index, struct wanted *wanted) {
     const ElfW(Sym) *symbol = &in->symbols[index];
-    if (symbol->st_shndx == SHN_UNDEF || !is_same(in->names + symbol->st_name, name)) return 0;
-    if (!in->versions || !(in->versions[index] & WITHOUT_VERSION)) return 1;
-    if (!*other) *other = index;
+    if (symbol->st_shndx == SHN_UNDEF || !is_same(in->names + symbol->st_name, wanted->name)) return 0;
+    if (!in->versions) return 1;
+    if (wanted->version) {
+        const char *version = defined_version(in, in->versions[index] & ~WITHOUT_VERSION);
+        return version ? is_same(version, wanted->version) : !(in->versions[index] & WITHOUT_VERSION);
+    }
+    if (!(in->versions[index] & WITHOUT_VERSION)) return 1;
+    if (!wanted->other) wanted->other = index;
     return 0;
 }
 
 // The index of the symbol in the table of symbols; 0: there is none.
-static uint32_t find_by_gnu_hash(const struct symbols *in, const char *name) {
-    uint32_t hash = 5381, other = 0;
-    for (const char *letter = name; *letter; letter++) hash = hash * 33 + (unsigned char)*letter;
+static uint32_t find_by_gnu_hash(const struct symbols *in, struct wanted *wanted) {
+    uint32_t hash = 5381;
+    for (const char *letter = wanted->name; *letter; letter++) hash = hash * 33 + (unsigned char)*letter;
     uint32_t bucket_count = in->gnu_hash[0], first = in->gnu_hash[1], words = in->gnu_hash[2], shift = in->gnu_hash[3];
     const ElfW(Addr) *filter = (const ElfW(Addr) *)(in->gnu_hash + 4);
     const uint32_t bits = 8 * sizeof *filter, *buckets = (const uint32_t *)(filter + words);
@@ -71,28 +111,40 @@ static uint32_t find_by_gnu_hash(const struct symbols *in, const char *name) {
     if (index < first) return 0;
     for (;; index++) {
         uint32_t found = hashes[index - first];
-        if ((found | 1) == (hash | 1) && is_it(in, index, name, &other)) return index;
-        if (found & 1) return other;  // the last of its bucket
+        if ((found | 1) == (hash | 1) && is_it(in, index, wanted)) return index;
+        if (found & 1) return wanted->other;  // the last of its bucket
     }
 }
 
-static uint32_t find_by_hash(const struct symbols *in, const char *name) {
-    uint32_t hash = 0, other = 0, bucket_count = in->hash[0];
-    for (const char *letter = name; *letter; letter++) {
+static uint32_t find_by_hash(const struct symbols *in, struct wanted *wanted) {
+    uint32_t hash = 0, bucket_count = in->hash[0];
+    for (const char *letter = wanted->name; *letter; letter++) {
         hash = (hash << 4) + (unsigned char)*letter;
         hash = (hash ^ (hash >> 24 & 0xf0)) & 0x0fffffff;
     }
     const uint32_t *buckets = in->hash + 2, *next = buckets + bucket_count;
     for (uint32_t index = bucket_count ? buckets[hash % bucket_count] : 0; index; index = next[index])
-        if (is_it(in, index, name, &other)) return index;
-    return other;
+        if (is_it(in, index, wanted)) return index;
+    return wanted->other;
+}
+
+static const ElfW(Sym) * find(const struct symbols *in, struct wanted wanted) {
+    if (!in->symbols || !in->names || (!in->gnu_hash && !in->hash)) return NULL;
+    uint32_t index = in->gnu_hash ? find_by_gnu_hash(in, &wanted) : find_by_hash(in, &wanted);
+    return index ? &in->symbols[index] : NULL;
+}
+
+const ElfW(Sym) *
+    symbols_definition(const struct symbols *in, const struct symbols *from, uint32_t index, int *is_default) {
+    const char *name = from->names + from->symbols[index].st_name;
+    const ElfW(Sym) *found = find(in, (struct wanted){name, symbols_version(from, index), 0});
+    *is_default = found && found == find(in, (struct wanted){name, NULL, 0});
+    return found;
 }
 
 void *symbols_find(const struct symbols *in, const char *name) {
-    if (!in->symbols || !in->names || (!in->gnu_hash && !in->hash)) return NULL;
-    uint32_t index = in->gnu_hash ? find_by_gnu_hash(in, name) : find_by_hash(in, name);
-    if (!index) return NULL;
-    const ElfW(Sym) *symbol = &in->symbols[index];
+    const ElfW(Sym) *symbol = find(in, (struct wanted){name, NULL, 0});
+    if (!symbol) return NULL;
     void *value = (void *)(symbol->st_shndx == SHN_ABS ? symbol->st_value : in->bias + symbol->st_value);
     // Its value is not the function, but what chooses it.
     return ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC ? ((void *(*)(void))value)() : value;
