@@ -25,8 +25,10 @@ public final class Attachment {
 
     /// Finds out whether the process can be attached to. Nothing is done to it.
     ///
-    /// - Parameter runtime: path of libfathom.so.
-    public init(_ pid: Int32, runtime: String) throws(AttachError) {
+    /// - Parameters:
+    ///   - runtime: path of libfathom.so.
+    ///   - needsHooks: whether nothing could be recorded of a program without hooks.
+    public init(_ pid: Int32, runtime: String, needsHooks: Bool = true) throws(AttachError) {
         self.pid = pid
         runtimePath = runtime
         try Admission.check(pid)
@@ -47,7 +49,7 @@ public final class Attachment {
         let hasHooks = map.modules.contains { module in
             !module.isSystem && !Self.isRuntime(module) && !module.slots(for: PointedSlots.hooks, memory).isEmpty
         }
-        guard hasHooks || stacks.modules.contains(where: { SledModule($0) != nil }) else {
+        guard hasHooks || !needsHooks || stacks.modules.contains(where: { SledModule($0) != nil }) else {
             throw .refused(
                 pid,
                 reason: "no hooks are in it; build it with fathom build -- make (or swift build), or with "

@@ -16,6 +16,7 @@ struct RuntimeProcess {
     let sleds: [SledModule]
     /// Where the runtime's code is, and what leads there from open sleds.
     private let code: [Range<UInt64>]
+    private let returnPlaces: Range<UInt64>
 
     /// Nil while the loader changes its list of modules, and when the runtime is not there.
     init?(
@@ -34,6 +35,7 @@ struct RuntimeProcess {
         self.runtime = runtime
         self.words = words
         self.sleds = sleds
+        returnPlaces = AttachWords.places(runtime, memory)
         let mappings = Mappings(of: pid), path = mappings.region(at: runtime.dynamic)?.path
         code =
             mappings.regions.filter { $0.isExecutable && $0.path == path }.map(\.range)
@@ -42,16 +44,18 @@ struct RuntimeProcess {
 
     private func isCode(_ address: UInt64) -> Bool { code.contains { $0.contains(address) } }
 
+    private func isReturn(_ address: UInt64) -> Bool { isCode(address) && !returnPlaces.contains(address) }
+
     /// Whether a thread runs the runtime's code, or will return to it.
     func isInside(_ thread: HeldThread) -> Bool {
         if isCode(thread.stopped.program_counter) { return true }
         let (frames, isWhole) = stacks.frames(of: thread.tid, thread.registers, most: 4096)
-        if frames.contains(where: { isCode($0.address) }) { return true }
+        if frames.contains(where: { isReturn($0.address) }) { return true }
         if isWhole { return false }
         // Look for such addresses in the rest of the stack. This may find words that earlier calls have left there, and
         // then says yes without reason.
         let last = stacks.stackPointers.last.flatMap { $0 > 0 ? $0 : nil } ?? thread.stopped.stack_pointer
-        return memory.words(from: last & ~7, most: 1 << 17).contains(where: isCode)
+        return memory.words(from: last & ~7, most: 1 << 17).contains(where: isReturn)
     }
 
     /// Makes a thread call a function of the runtime that needs no lock but the runtime's own, while the others run.

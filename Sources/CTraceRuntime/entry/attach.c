@@ -7,6 +7,7 @@
 #include "../follow/inherited.h"
 #include "../follow/process.h"
 #include "../host/runtime.h"
+#include "../session/library_slots.h"
 #include "../session/modules.h"
 #include "../session/sleds.h"
 #include "../session/steering.h"
@@ -43,6 +44,9 @@ EXPORT void fathom_attach_begin(void) { runtime_join_end(); }
 
 EXPORT void fathom_detach_soon(void) {
     if (runtime_records()) modules_scan(LOADER_PATIENCE);
+    // Whoever detaches looks at the slots again.
+    runtime.head.tells &= (uint8_t)~FATHOM_TELLS_LIBRARY_CALLS;
+    library_slots_restore();
 }
 
 EXPORT int fathom_detach(const uintptr_t *thread_pointers, size_t count) {

@@ -151,6 +151,11 @@ __asm__(".pushsection .text.fathom_library, \"ax\", %progbits\n"                
 
 HOOK struct place *const places_address = places;
 
+// For whoever detaches: where threads may return to although they are not in the midst of something here.
+__attribute__((visibility("default"))) const struct {
+    const char *first, *end;
+} fathom_places = {place_code, place_code + PLACE_COUNT *PLACE_SIZE};
+
 FATHOM_WITHOUT_HOOKS_END
 
 #endif

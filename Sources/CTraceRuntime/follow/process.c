@@ -236,6 +236,7 @@ void runtime_join_end(void) {
     runtime.is_joining = 0;
     if (runtime.state == STATE_READY) runtime_set_mode();
     lock_give(LOCK_CONTROL, signals);
+    if (runtime.state == STATE_READY) library_slots_scan();
 }
 
 int runtime_leave(const uintptr_t *thread_pointers, size_t count) {

@@ -246,7 +246,8 @@ int modules_scan(uint64_t patience) {
         requests_wake();
     }
     release(&gone);
-    library_slots_scan();
+    // Whoever attaches looks at the slots first.
+    if (!runtime.is_joining) library_slots_scan();
     system_restore_signals(signals);
     return is_had;
 }

@@ -10,6 +10,14 @@ struct AttachWords {
 
     private let words: Words
 
+    /// Where library calls return to (`CTraceRuntime/follow/places.h`): a thread that is going to is not in the midst of the runtime.
+    static func places(_ runtime: LoadedModule, _ memory: ProcessMemory) -> Range<UInt64> {
+        guard let address = runtime.addresses(of: "fathom_places", memory).first,
+            let (first, end): (UInt64, UInt64) = memory.load(address), first <= end
+        else { return 0..<0 }
+        return first..<end
+    }
+
     /// How many bytes of each product's code lead from open sleds to the runtime.
     var stubsSize: UInt64 { UInt64(words.stubsSize) }
 

@@ -10,11 +10,13 @@ struct SafePoint {
     private let stacks: NativeStacks
     private let modules: [NativeModule]
     private let allocator: AllocatorCode
+    private let returnPlaces: Range<UInt64>
 
     init(_ stacks: NativeStacks, _ map: LinkMap, _ memory: ProcessMemory) {
         self.stacks = stacks
         modules = stacks.modules.sorted { $0.low < $1.low }
         allocator = AllocatorCode(map, modules, memory)
+        returnPlaces = Attachment.runtime(in: map).map { AttachWords.places($0, memory) } ?? 0..<0
     }
 
     /// Functions of the C library in which a thread holds none of its locks while it waits, and short ones that take none.
@@ -50,6 +52,8 @@ struct SafePoint {
                 call = nil
                 continue
             }
+            // Here, a library call of an earlier recording returns.
+            if returnPlaces.contains(frame.lookup) { continue }
             let file = module.path.split(separator: "/").last ?? ""
             if Self.isUnsafe(file) || allocator.contains(frame.lookup) { return false }
             let symbol = stacks.symbol(at: frame)
@@ -74,7 +78,7 @@ struct SafePoint {
     /// of a stack that cannot be followed to its end.
     func mayHold(_ words: [UInt64]) -> Bool {
         words.contains { word in
-            guard let module = module(at: word) else { return false }
+            guard !returnPlaces.contains(word), let module = module(at: word) else { return false }
             // The address of the loader's own end lies on the stack of each first thread.
             let file = module.path.split(separator: "/").last ?? ""
             return (Self.isUnsafe(file) && !file.hasPrefix("ld-")) || allocator.contains(word)

@@ -64,6 +64,10 @@ extension Record {
         if let time = attaching.time, time.nanoseconds == 0 { throw ValidationError("--for is longer than 0") }
     }
 
+    private func attachment(to process: Int32) throws(AttachError) -> Attachment {
+        try Attachment(process, runtime: Installation.runtimeLibrary, needsHooks: libcalls == nil)
+    }
+
     /// Records a stretch of a running process.
     func record(_ process: Int32) throws {
         try output.map(FileName.check)
@@ -71,7 +75,7 @@ extension Record {
             if let armed = SessionOfProcess.directory(process), armed.hasSuffix(ArmedRecorder.suffix) {
                 return try record(process, armedIn: armed)
             }
-            var program = AttachedProgram(try Attachment(process, runtime: Installation.runtimeLibrary))
+            var program = AttachedProgram(try attachment(to: process))
             var request = request(of: process)
             request.functions = try namedFunctions(of: request.executable)
             let first = request.session
@@ -86,7 +90,7 @@ extension Record {
                 left = end.map { $0 - min($0, SystemClock.monotonic) }
                 request.record.mode = next
                 request.session = SessionDirectory.next(after: first)
-                program = AttachedProgram(try Attachment(process, runtime: Installation.runtimeLibrary))
+                program = AttachedProgram(try attachment(to: process))
             }
         } catch let error as AttachError {
             throw Diagnostics.fail(error.description, status: 126)
