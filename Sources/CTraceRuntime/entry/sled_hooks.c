@@ -40,12 +40,14 @@ INTERNAL uint32_t trace_begin(struct thread *t, uintptr_t function, uintptr_t ca
     struct frame *top = t->top;
     uint64_t delta = now - t->last;
     uint32_t site = fathom_site_field(call_site, top->function, top->call_site);
+    // Library functions lie far from those that call them, and these may have no records.
+    int is_far = site == FATHOM_SITE_FAR || function >> 32 != w->function_base;
     // The frame of the caller must end above this call's.
-    if (UNLIKELY(site == FATHOM_SITE_FAR || delta >= FATHOM_DELTA_LIMIT || function >> 32 != w->function_base ||
-                 w->cursor >= w->limit || top + 1 >= t->end || !lies_below(t, sp + sizeof(uintptr_t), top) ||
-                 sp < t->low))
+    if (UNLIKELY((is_far && !is_place) || delta >= FATHOM_DELTA_LIMIT || w->cursor >= w->limit || top + 1 >= t->end ||
+                 !lies_below(t, sp + sizeof(uintptr_t), top) || sp < t->low))
         return SLED_SLOW;
-    char *cursor = fathom_put_enter(w->cursor, function, delta, site);
+    char *cursor = is_far ? fathom_put_call(w->cursor, function, call_site, site, delta, &w->function_base)
+                          : fathom_put_enter(w->cursor, function, delta, site);
     straight_push(t, w, top, (struct frame){{now}, function, call_site, sp}, cursor);
     return straight_end(t) ? SLED_INTERRUPTED : SLED_DONE;
 }
