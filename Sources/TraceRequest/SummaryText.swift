@@ -17,6 +17,8 @@ public struct SummaryText {
         public var hasNames = true
         /// Whether the program has hooks itself, or was recorded for those that it starts.
         public var hasHooks = true
+        /// Whether calls of library functions were asked for, which need no hooks.
+        public var hasLibraryCalls = false
         /// Whether there is a terminal, for which `fathom browse` is.
         public var onTerminal = false
 
@@ -48,9 +50,11 @@ public struct SummaryText {
             lines.append(
                 isFirst
                     ? "no function with a trap was called"
-                    : options.hasHooks
-                        ? "no function with hooks was called"
-                        : "no program with hooks was started; fathom build gives hooks, as in fathom build -- make")
+                    : options.hasLibraryCalls
+                        ? "no program called a function of a library that --libcalls asks for, as far as calls go through slots"
+                        : options.hasHooks
+                            ? "no function with hooks was called"
+                            : "no program with hooks was started; fathom build gives hooks, as in fathom build -- make")
         }
         if missing > 0 || overflow {
             let reason =

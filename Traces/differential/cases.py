@@ -138,7 +138,7 @@ class Case:
         result = Result("same", calls=told["calls"])
         if mode.base in ("stack", "first-calls", "flight", "paused") or not self.program.has_values:
             return result
-        if mode.base == "startup" and self.build.kind == "plain":
+        if mode.base in ("startup", "library") and self.build.kind == "plain":
             return result
         if self.is_counted and {"args", "returns"} & set(mode.options) and mode.base == "trace":
             result.values = checks.compare_values(self.fathom, session, values)
@@ -146,7 +146,7 @@ class Case:
         return result
 
     def check_numbers(self, mode, session, counts, told):
-        if not mode.counts_all and mode.as_read is None and "budget" not in mode.options:
+        if not mode.counts_functions and mode.as_read is None and "budget" not in mode.options:
             return
         if told["lost_calls"] or told["unwritten_calls"]:
             raise checks.Different(f"{told['lost_calls']} calls lost, {told['unwritten_calls']} not written")
@@ -154,7 +154,7 @@ class Case:
         truth = checks.counts_of(counts) if self.is_counted else None
         if truth is not None:
             exact = self.build.kind == "hooks" or not self.build.inlines
-            checks.compare_counts(table, truth, self.program.counted, exact, is_part=not mode.counts_all)
+            checks.compare_counts(table, truth, self.program.counted, exact, is_part=not mode.counts_functions)
         if mode.counts_all:
             if self.table is None:
                 self.table = (mode.name, table)

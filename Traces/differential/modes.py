@@ -9,6 +9,7 @@ RECORDED = {
     "stack": ["--mode", "stack"],
     "first-calls": ["--first-calls"],
     "startup": ["--startup"],
+    "library": ["--libcalls"],
     "paused": ["--paused"],
 }
 # Programs that run already: what is done beside them, again and again.
@@ -27,6 +28,7 @@ OPTIONS = {
     "budget": ["--budget", "5%", "--buffer-size", "16K"],
     "minsize": ["--min-size", "64"],
     "small": ["--buffer-size", "16K"],
+    "libcalls": ["--libcalls"],
     "trigger": ["-T", "/f(unc_)?[0-9]*5/@stop", "-T", "/f(unc_)?[0-9]*7/@start"],
     "watch": ["--watch", "/f(unc_)?[0-9]*3/"],
 }
@@ -34,6 +36,10 @@ OPTIONS = {
 ONLY_WHOLE = {"blocked", "memory", "faults", "budget"}
 # Whatever these leave out is left out on purpose.
 SELECTING = {"filter", "notrace", "hide", "depth", "short", "budget", "minsize", "trigger", "watch"}
+# What this adds to a recording stands in paths of others.
+ADDING = {"libcalls"}
+# Of programs as they are shipped.
+SHIPPED = ("first-calls", "startup", "sample", "library")
 # What fathom tree selects in the same way.
 AS_READ = {"filter", "notrace", "hide", "depth"}
 
@@ -46,7 +52,7 @@ def options_for(base, is_dormant):
     of_sleds = ("returns", "budget", "minsize")
     names = [option for option in OPTIONS if is_dormant or option not in of_sleds]
     if kind in ("profile", "counts", "stack"):
-        return [option for option in names if option in ("small", "minsize")]
+        return [option for option in names if option in ("small", "minsize", "libcalls")]
     if base == "arm-attach":
         return ["small", "short"]
     partial = ONLY_WHOLE - {"blocked"} if base == "flight" else ONLY_WHOLE if kind in ("flight", "attach") else ()
@@ -68,13 +74,17 @@ class Mode:
 
     @property
     def counts_all(self):
+        return self.counts_functions and not ADDING & set(self.options)
+
+    @property
+    def counts_functions(self):
         return self.base in ("trace", "profile", "counts", "startup", "record-sample") and not SELECTING & set(self.options)
 
     @property
     def as_read(self):
         """The filters that reading would need to show what this records, if it would."""
         # Arguments show in trees.
-        if self.base != "trace" or {"args", "returns"} & set(self.options) or not AS_READ & set(self.options) or (SELECTING - AS_READ) & set(self.options):
+        if self.base != "trace" or (ADDING | {"args", "returns"}) & set(self.options) or not AS_READ & set(self.options) or (SELECTING - AS_READ) & set(self.options):
             return None
         return [word for option in self.options if option in AS_READ for word in OPTIONS[option]]
 

@@ -5,6 +5,7 @@
 
 #include "../session/sleds.h"
 #include "mode.h"
+#include "places.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -98,6 +99,7 @@ void follow_landing(struct thread *t, uintptr_t sp, uint64_t now) {
     struct lane *lane = lane_find(t, sp, &is_signals);
     if (!lane) return;
     lane_run(t, lane);
+    for (struct frame *f = t->top; f > lane->frames && frame_sp(f) < sp; f--) place_abandon(f->call_site, frame_sp(f));
     ending_by_landing(t, sp, now);
 }
 

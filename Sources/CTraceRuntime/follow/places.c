@@ -5,23 +5,39 @@
 FATHOM_WITHOUT_HOOKS
 
 #define WAYS 4u  // places that a pair of addresses may have, in each of two sets of them
+#define SETS 2u
 
 struct place places[PLACE_COUNT];
 
-static uint32_t first_way(uintptr_t return_address, uintptr_t sp) {
-    uint64_t mixed = (sp >> 3) * 0x9e3779b97f4a7c15ull ^ return_address * 0xc2b2ae3d27d4eb4full;
-    return (uint32_t)(mixed * 0x9e3779b97f4a7c15ull >> 40) % (PLACE_COUNT / WAYS) * WAYS;
+// What places held before, by the place and the stack pointer: the newest of each set comes first. Two threads that
+// write to one set at once may spoil an entry, which only a stack that was copied ever asks for.
+#define FORMER_SETS 16384u
+#define FORMER_WAYS 4u
+static struct former {
+    uintptr_t stack_pointer, return_address;
+    const struct place *place;
+} formers[FORMER_SETS][FORMER_WAYS];
+
+static uint64_t mix(uint64_t one, uint64_t other) {
+    return (one * 0x9e3779b97f4a7c15ull ^ other * 0xc2b2ae3d27d4eb4full) * 0x9e3779b97f4a7c15ull >> 40;
 }
 
-// Takes a place of which no call is open. Others may try at the same time.
-static int take(struct place *place, uintptr_t return_address, uintptr_t sp) {
-    uint32_t none = 0;
-    if (!__atomic_compare_exchange_n(&place->open, &none, PLACE_TAKEN, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return 0;
-    // Relaxed: others compare them with what theirs are, which these never are.
-    __atomic_store_n(&place->return_address, return_address, __ATOMIC_RELAXED);
-    __atomic_store_n(&place->stack_pointer, sp, __ATOMIC_RELAXED);
-    __atomic_store_n(&place->open, 1, __ATOMIC_RELEASE);
-    return 1;
+static struct former *formers_of(const struct place *place, uintptr_t sp) {
+    return formers[mix(sp >> 3, (uint64_t)(place - places)) % FORMER_SETS];
+}
+
+static void keep_former(const struct place *place) {
+    struct former *ways = formers_of(place, place->stack_pointer);
+    uint32_t way = 0;
+    while (way < FORMER_WAYS - 1 && (ways[way].place != place || ways[way].stack_pointer != place->stack_pointer))
+        way++;
+    for (; way; way--) ways[way] = ways[way - 1];
+    *ways = (struct former){place->stack_pointer, place->return_address, place};
+}
+
+static struct place *ways_of(uintptr_t return_address, uintptr_t sp, uint32_t set) {
+    uint32_t first = (uint32_t)mix(sp >> 3, return_address) % (PLACE_COUNT / WAYS);
+    return &places[(first + set) % (PLACE_COUNT / WAYS) * WAYS];
 }
 
 static int is_its(const struct place *place, uintptr_t return_address, uintptr_t sp) {
@@ -29,28 +45,63 @@ static int is_its(const struct place *place, uintptr_t return_address, uintptr_t
            __atomic_load_n(&place->return_address, __ATOMIC_RELAXED) == return_address;
 }
 
+// Takes a place of which no call is open. Others may try at the same time.
+static int take(struct place *place, uintptr_t return_address, uintptr_t sp) {
+    uint32_t none = 0;
+    if (!__atomic_compare_exchange_n(&place->open, &none, PLACE_TAKEN, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return 0;
+    if (!is_its(place, return_address, sp)) {
+        if (place->stack_pointer) keep_former(place);
+        // Relaxed: others compare them with what theirs are, which these never are.
+        __atomic_store_n(&place->return_address, return_address, __ATOMIC_RELAXED);
+        __atomic_store_n(&place->stack_pointer, sp, __ATOMIC_RELAXED);
+    }
+    __atomic_store_n(&place->open, 1, __ATOMIC_RELEASE);
+    return 1;
+}
+
+static struct place *find(uintptr_t return_address, uintptr_t sp) {
+    for (uint32_t set = 0; set < SETS; set++)
+        for (struct place *ways = ways_of(return_address, sp, set), *place = ways; place < ways + WAYS; place++)
+            if (is_its(place, return_address, sp)) return place;
+    return NULL;
+}
+
 struct place *place_take(uintptr_t return_address, uintptr_t sp) {
-    uint32_t first = first_way(return_address, sp);
-    for (uint32_t set = 0; set < 2; set++) {
-        struct place *ways = &places[(first + set * WAYS) % PLACE_COUNT];
-        for (struct place *place = ways; place < ways + WAYS; place++) {
-            if (!is_its(place, return_address, sp)) continue;
-            // Acquire: where calls are open, what was compared is not being changed.
-            uint32_t open = __atomic_load_n(&place->open, __ATOMIC_ACQUIRE);
-            if (open && open != PLACE_TAKEN && is_its(place, return_address, sp)) {
-                // Relaxed: a call that never returned, of this very stack, and nobody but its thread changes it.
-                __atomic_store_n(&place->open, open + 1, __ATOMIC_RELAXED);
-                return place;
-            }
-            if (!open && take(place, return_address, sp)) return place;
+    struct place *place = find(return_address, sp);
+    if (LIKELY(place != NULL)) {
+        // Acquire: where calls are open, what was compared is not being changed.
+        uint32_t open = __atomic_load_n(&place->open, __ATOMIC_ACQUIRE);
+        if (!open && take(place, return_address, sp)) return place;
+        if (open && open != PLACE_TAKEN && is_its(place, return_address, sp)) {
+            // Relaxed: a call of this very stack that never returned, and nobody but its thread changes it.
+            __atomic_store_n(&place->open, open + 1, __ATOMIC_RELAXED);
+            return place;
         }
     }
-    for (uint32_t set = 0; set < 2; set++) {
-        struct place *ways = &places[(first + set * WAYS) % PLACE_COUNT];
-        for (struct place *place = ways; place < ways + WAYS; place++)
-            if (!__atomic_load_n(&place->open, __ATOMIC_RELAXED) && take(place, return_address, sp)) return place;
-    }
+    // One that never was anybody's is best, and one of another place on the stack better than one of the same, so that
+    // what it held can be told from what it holds.
+    for (int choice = 0; choice < 3; choice++)
+        for (uint32_t set = 0; set < SETS; set++)
+            for (struct place *ways = ways_of(return_address, sp, set), *at = ways; at < ways + WAYS; at++) {
+                uintptr_t held = __atomic_load_n(&at->stack_pointer, __ATOMIC_RELAXED);
+                if (choice == 0 ? held : choice == 1 && held == sp) continue;
+                // Relaxed: taking it acquires.
+                if (!__atomic_load_n(&at->open, __ATOMIC_RELAXED) && take(at, return_address, sp)) return at;
+            }
     return NULL;
+}
+
+void place_abandon(uintptr_t return_address, uintptr_t sp) {
+    struct place *place = find(return_address, sp);
+    if (place) place_give(place);
+}
+
+uintptr_t place_return_address(const struct place *place, uintptr_t return_address, uintptr_t sp) {
+    if (LIKELY(place->stack_pointer == sp)) return return_address;
+    const struct former *former = formers_of(place, sp);
+    for (const struct former *end = former + FORMER_WAYS; former < end; former++)
+        if (former->place == place && former->stack_pointer == sp) return former->return_address;
+    return return_address;
 }
 
 FATHOM_WITHOUT_HOOKS_END

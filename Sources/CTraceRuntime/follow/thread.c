@@ -9,6 +9,7 @@
 #include "inherited.h"
 #include "mode.h"
 #include "pause.h"
+#include "places.h"
 #include "roster.h"
 #include "side.h"
 
@@ -201,6 +202,8 @@ void thread_detach(struct thread *t) {
         struct lane *lane = &t->lanes[i];
         if (top_of(t, lane) == lane->frames) continue;
         lane_run(t, lane);
+        // Its own stack is gone. Another thread may go on with a coroutine.
+        for (struct frame *f = t->top; i == 0 && f > lane->frames; f--) place_abandon(f->call_site, frame_sp(f));
         ending_unwind(t, open_calls(t), now);
     }
     thread_expect_valid(t);

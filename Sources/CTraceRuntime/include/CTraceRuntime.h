@@ -147,8 +147,8 @@ void fathom_traps_ask(void);
 // A program is about to be started, which inherits what is blocked, or could not be.
 void fathom_traps_pass_on(void);
 void fathom_traps_passed_on(void);
-// Where calls of library functions are recorded, their stubs jump here.
-__attribute__((visibility("hidden"))) void fathom_library_entry(void);
+// The stubs by which calls of library functions are recorded.
+extern const char fathom_library_stubs[] __attribute__((visibility("hidden")));
 // The program is about to change what is at these addresses.
 void fathom_note_memory(const void *start, size_t size);
 // The stack pointer that a setjmp buffer holds; 0 if that cannot be told.

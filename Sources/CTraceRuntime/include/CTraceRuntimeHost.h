@@ -36,8 +36,8 @@ extern struct fathom_image {
     fathom_look *find_allocator, *see_operators;
     // The image has started, and begins what only the library can do.
     void (*started)(void);
-    // What stubs of library calls jump to.
-    void (*library_entry)(void);
+    // The pool of stubs of library calls; NULL: it has none.
+    const char *library_stubs;
 } fathom_image __attribute__((visibility("hidden")));
 
 // Why a program that is about to be started cannot be recorded, FATHOM_MISSED_*; 0 when it can be, or when that is not

@@ -210,7 +210,6 @@ static void merge(struct modules *found) {
             tell_unloaded(module_at(known(), j));
             functions_forget(module_at(known(), j)->low, module_at(known(), j)->high);
             sleds_forget(module_at(known(), j)->low, module_at(known(), j)->high);
-            library_slots_forget(module_at(known(), j)->low, module_at(known(), j)->high);
         }
     for (size_t i = 0; i < found_count; i++) {
         const struct module *module = module_at(found, i);

@@ -273,6 +273,38 @@
             #expect((found["atoi"] ?? 0) + (found["strtol"] ?? 0) >= 20)
         }
 
+        /// Somebody attaches to a program without hooks, while such calls are open, leaves, and attaches again.
+        @Test func attaching() throws {
+            let program = try Toolchain.compile(
+                sources: [
+                    "running.c": """
+                    #include <stdlib.h>
+                    #include <string.h>
+                    #include <unistd.h>
+                    static int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+                    int main(void) {
+                        for (int i = 0; i < 100000; i++) {
+                            int numbers[] = {3, 1, 2};
+                            qsort(numbers, 3, sizeof *numbers, compare);
+                            free(strdup("text"));
+                            usleep(2000);
+                        }
+                    }
+                    """
+                ], compiler: .gcc, flags: ["-O1", "-fno-builtin"], output: directory.file("running"))
+            let process = try BackgroundProcess([program])
+            for round in 0..<3 {
+                let output = try Fathom.run([
+                    "record", "--libcalls", "--attach", "\(process.pid)", "--for", "300ms", "-o", session,
+                ])
+                #expect(
+                    output.status == 0 && !output.stderr.contains("stays in the midst"), "\(round): \(output.stderr)")
+                let found = try counts()
+                #expect((found["usleep"] ?? 0) > 5 && (found["qsort"] ?? 0) > 5, "\(round): \(found)")
+            }
+            #expect(kill(process.pid, 0) == 0)
+        }
+
         /// Programs as they are shipped do as they do without it.
         @Test(arguments: [
             ["git", "--version"], ["perl", "-e", "print join ',', sort map { $_ % 7 } 1..500"],

@@ -347,6 +347,7 @@ struct Record: ParsableCommand {
         var options = SummaryText.Options()
         (options.isFirst, options.hasNames) = (recordsFirstCalls, hasNames)
         options.hasHooks = summary.calls > 0 || Refusal.hasHooks(executable)
+        options.hasLibraryCalls = libcalls != nil
         options.onTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
         SummaryText(summary, options).lines.forEach(Diagnostics.say)
     }
