@@ -94,6 +94,7 @@ extension ArgumentSteps {
     fileprivate mutating func append(_ step: ArgumentStep) {
         switch step {
         case .register(let number): register(number)
+        case .error: error()
         case .constant(let value): constant(value)
         case .address(let value): address(value)
         case .add(let value): add(value)

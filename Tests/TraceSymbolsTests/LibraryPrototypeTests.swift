@@ -15,7 +15,13 @@ import Testing
                     [.register(4), .giveValue(size: 4)]
                 ])
             #expect(open.arguments(named: ["mode"], at: 16) == nil)
-            #expect(open.result(at: 16)?.arguments.first?.kind == .signed(4))
+            let result = try #require(open.result(at: 16)?.arguments)
+            #expect(result.map(\.name) == ["", "errno"] && result[0].kind == .signed(4))
+            guard case .enumeration(4, true, let errors) = result[1].kind else { throw CancellationError() }
+            #expect(
+                errors["ENOENT"] == 2 && errors["EAGAIN"] == 11 && errors["ECONNREFUSED"] == 111
+                    && errors["EHWPOISON"] == 133)
+            #expect(LibraryPrototype(of: "strlen", in: "libc.so.6")?.result(at: 0)?.arguments.count == 1)
             let pow = try #require(LibraryPrototype(of: "pow", in: "/lib/libm.so.6"))
             #expect(pow.arguments(named: [""], at: 0)?.arguments.map(\.steps.first) == [.register(17), .register(18)])
             #expect(LibraryPrototype(of: "free", in: "libc.so.6")?.result(at: 0) == nil)

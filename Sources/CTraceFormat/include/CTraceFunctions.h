@@ -138,6 +138,7 @@ struct fathom_layout {
 #define FATHOM_GIVE_CHARACTERS 22u  // 2 bytes: size; the text in memory at the top, up to a NUL or that many bytes
 #define FATHOM_GIVE_WIDE 23u        // 1 byte: size of a character; text of such up to a NUL, in memory at the top
 #define FATHOM_STEP_TEST 21u
+#define FATHOM_STEP_ERROR 24u  // pushes errno, as it is when the function returns
 #define FATHOM_STEP_DEPTH 8u
 #define FATHOM_CONDITION_LIMIT 16u
 

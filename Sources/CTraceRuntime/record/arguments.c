@@ -10,6 +10,8 @@
 #include "../session/await.h"
 #include "chunk.h"
 
+#include <errno.h>
+
 FATHOM_WITHOUT_HOOKS
 
 // What one record is made from.
@@ -235,6 +237,7 @@ static int do_step(struct making *m) {
         value = pop(m);
         push(m, load(m, value, operand(m, 1)));
         return 1;
+    case FATHOM_STEP_ERROR: push(m, (uint64_t)errno); return 1;
     case FATHOM_STEP_BITS: push(m, take_bits(m)); return 1;
     case FATHOM_GIVE_VALUE:
         value = pop(m);

@@ -225,8 +225,8 @@ static int find_function(struct all *all, struct loaded *from, const ElfW(Rela) 
     if (is_lazy || is_wrapped || !symbol) {
         own = symbols_definition(&all->runtime->symbols, &from->symbols, index, &is_default);
         owner = find_owner(all, from, index, &symbol, &is_default, &count);
-        // The runtime's own function stands before all but the program's.
-        is_wrapped = own && owner != all->loaded;
+        // The list of modules has the order in which functions are looked for.
+        is_wrapped = own && (!owner || all->runtime < owner);
     }
     if (is_data && !is_function(symbol)) return 0;
     if (symbol && (owner->is_left || has_hooks(owner))) return 0;

@@ -31,6 +31,7 @@ public struct ArgumentSteps: Sendable, Hashable {
     }
 
     public mutating func register(_ number: UInt8) { append(FATHOM_STEP_REGISTER, number) }
+    public mutating func error() { bytes.append(UInt8(FATHOM_STEP_ERROR)) }
     public mutating func constant(_ value: UInt64) { append(FATHOM_STEP_CONSTANT, value) }
     public mutating func address(_ value: UInt64) { append(FATHOM_STEP_ADDRESS, value) }
     public mutating func add(_ value: Int64) { append(FATHOM_STEP_ADD, value) }

@@ -24,11 +24,17 @@ public struct RecordedArguments: BitwiseCopyable, Sendable {
                 .elementsEqual(UnsafeRawBufferPointer(start: others, count: count))
     }
 
+    /// The name of a result's second value, which says why the function failed where its result does.
+    public static let error = "errno"
+
     /// Returns a result as text; nil when there is none, or its layout is not known.
     public func result(by layouts: [UInt32: ArgumentLayout]) -> String? {
         let values = values(by: layouts)
         guard let first = values.first else { return nil }
-        if first.name.isEmpty { return first.value }
+        if first.name.isEmpty {
+            let failed = values.count == 2 && values[1].name == Self.error && ["-1", "null"].contains(first.value)
+            return failed ? "\(first.value) \(values[1].value)" : first.value
+        }
         // Older recordings have the members of a structure.
         return "{" + values.map { "\($0.name)=\($0.value)" }.joined(separator: ", ") + "}"
     }

@@ -6,6 +6,8 @@ public enum ArgumentStep: Sendable, Hashable {
 
     /// Pushes a register, by its number in DWARF.
     case register(UInt8)
+    /// Pushes errno.
+    case error
     case constant(UInt64)
     /// Pushes the address in memory of an address in the module's file.
     case address(UInt64)

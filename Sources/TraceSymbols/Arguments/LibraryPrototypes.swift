@@ -7,9 +7,12 @@
 ///     o x        unsigned in octal or in hex, which are shown as numbers
 ///     v          nothing (results only)
 ///
+/// A result in capitals is -1 or null where the function has failed, and errno says why.
+///
 /// An argument list that ends with `...` goes on in ways that only the others tell.
 public struct LibraryPrototype: Sendable {
     var result: Character
+    var setsError = false
     var arguments: [(name: String, type: Character)]
 
     /// nil when the function is not one of the C library, or not known.
@@ -28,8 +31,8 @@ public struct LibraryPrototype: Sendable {
         self = known
     }
 
-    private init(result: Character, arguments: [(name: String, type: Character)]) {
-        (self.result, self.arguments) = (result, arguments)
+    private init(result: Character, setsError: Bool, arguments: [(name: String, type: Character)]) {
+        (self.result, self.setsError, self.arguments) = (result, setsError, arguments)
     }
 
     private static let all: [String: LibraryPrototype] = {
@@ -39,115 +42,118 @@ public struct LibraryPrototype: Sendable {
             let arguments = words.dropFirst(2).compactMap { word in
                 word == "..." ? nil : (name: String(word.dropFirst(2)), type: word.first!)
             }
-            all[String(words[1])] = LibraryPrototype(result: words[0].first!, arguments: arguments)
+            let result = words[0].first!
+            all[String(words[1])] = LibraryPrototype(
+                result: result.isUppercase ? Character(result.lowercased()) : result, setsError: result.isUppercase,
+                arguments: arguments)
         }
         return all
     }()
 
     private static let table = """
-        i open s:path x:flags ...
-        i open64 s:path x:flags ...
-        i openat i:dirfd s:path x:flags ...
-        i openat64 i:dirfd s:path x:flags ...
-        i creat s:path o:mode
-        i close i:fd
-        l read i:fd p:buffer z:count
-        l write i:fd p:buffer z:count
-        l pread i:fd p:buffer z:count l:offset
-        l pread64 i:fd p:buffer z:count l:offset
-        l pwrite i:fd p:buffer z:count l:offset
-        l pwrite64 i:fd p:buffer z:count l:offset
-        l readv i:fd p:vectors i:count
-        l writev i:fd p:vectors i:count
-        l lseek i:fd l:offset i:whence
-        l lseek64 i:fd l:offset i:whence
-        i dup i:fd
-        i dup2 i:fd i:to
-        i dup3 i:fd i:to x:flags
-        i pipe p:ends
-        i pipe2 p:ends x:flags
-        i fcntl i:fd i:command ...
-        i fcntl64 i:fd i:command ...
-        i ioctl i:fd u:request ...
-        i fsync i:fd
-        i fdatasync i:fd
-        i ftruncate i:fd l:length
-        i ftruncate64 i:fd l:length
-        i truncate s:path l:length
-        i stat s:path p:status
-        i stat64 s:path p:status
-        i lstat s:path p:status
-        i lstat64 s:path p:status
-        i fstat i:fd p:status
-        i fstat64 i:fd p:status
-        i fstatat i:dirfd s:path p:status x:flags
-        i fstatat64 i:dirfd s:path p:status x:flags
-        i statx i:dirfd s:path x:flags x:mask p:status
-        i access s:path x:mode
-        i faccessat i:dirfd s:path x:mode x:flags
-        i unlink s:path
-        i unlinkat i:dirfd s:path x:flags
-        i remove s:path
-        i rename s:from s:to
-        i renameat i:dirfd s:from i:todirfd s:to
-        i link s:from s:to
-        i symlink s:target s:path
-        l readlink s:path p:buffer z:size
-        i mkdir s:path o:mode
-        i mkdirat i:dirfd s:path o:mode
-        i rmdir s:path
-        i chdir s:path
-        i fchdir i:fd
-        p getcwd p:buffer z:size
-        i chmod s:path o:mode
-        i fchmod i:fd o:mode
-        i chown s:path u:owner u:group
-        i fchown i:fd u:owner u:group
+        I open s:path x:flags ...
+        I open64 s:path x:flags ...
+        I openat i:dirfd s:path x:flags ...
+        I openat64 i:dirfd s:path x:flags ...
+        I creat s:path o:mode
+        I close i:fd
+        L read i:fd p:buffer z:count
+        L write i:fd p:buffer z:count
+        L pread i:fd p:buffer z:count l:offset
+        L pread64 i:fd p:buffer z:count l:offset
+        L pwrite i:fd p:buffer z:count l:offset
+        L pwrite64 i:fd p:buffer z:count l:offset
+        L readv i:fd p:vectors i:count
+        L writev i:fd p:vectors i:count
+        L lseek i:fd l:offset i:whence
+        L lseek64 i:fd l:offset i:whence
+        I dup i:fd
+        I dup2 i:fd i:to
+        I dup3 i:fd i:to x:flags
+        I pipe p:ends
+        I pipe2 p:ends x:flags
+        I fcntl i:fd i:command ...
+        I fcntl64 i:fd i:command ...
+        I ioctl i:fd u:request ...
+        I fsync i:fd
+        I fdatasync i:fd
+        I ftruncate i:fd l:length
+        I ftruncate64 i:fd l:length
+        I truncate s:path l:length
+        I stat s:path p:status
+        I stat64 s:path p:status
+        I lstat s:path p:status
+        I lstat64 s:path p:status
+        I fstat i:fd p:status
+        I fstat64 i:fd p:status
+        I fstatat i:dirfd s:path p:status x:flags
+        I fstatat64 i:dirfd s:path p:status x:flags
+        I statx i:dirfd s:path x:flags x:mask p:status
+        I access s:path x:mode
+        I faccessat i:dirfd s:path x:mode x:flags
+        I unlink s:path
+        I unlinkat i:dirfd s:path x:flags
+        I remove s:path
+        I rename s:from s:to
+        I renameat i:dirfd s:from i:todirfd s:to
+        I link s:from s:to
+        I symlink s:target s:path
+        L readlink s:path p:buffer z:size
+        I mkdir s:path o:mode
+        I mkdirat i:dirfd s:path o:mode
+        I rmdir s:path
+        I chdir s:path
+        I fchdir i:fd
+        P getcwd p:buffer z:size
+        I chmod s:path o:mode
+        I fchmod i:fd o:mode
+        I chown s:path u:owner u:group
+        I fchown i:fd u:owner u:group
         o umask o:mask
-        p opendir s:path
-        p fdopendir i:fd
+        P opendir s:path
+        P fdopendir i:fd
         p readdir p:directory
         p readdir64 p:directory
-        i closedir p:directory
-        p realpath s:path p:buffer
-        i mkstemp p:template
-        i mkostemp p:template x:flags
-        i socket i:domain i:type i:protocol
-        i bind i:fd p:address u:length
-        i listen i:fd i:backlog
-        i accept i:fd p:address p:length
-        i accept4 i:fd p:address p:length x:flags
-        i connect i:fd p:address u:length
-        l send i:fd p:buffer z:count x:flags
-        l sendto i:fd p:buffer z:count x:flags p:address u:length
-        l sendmsg i:fd p:message x:flags
-        l recv i:fd p:buffer z:count x:flags
-        l recvfrom i:fd p:buffer z:count x:flags p:address p:length
-        l recvmsg i:fd p:message x:flags
-        i setsockopt i:fd i:level i:option p:value u:length
-        i getsockopt i:fd i:level i:option p:value p:length
-        i shutdown i:fd i:how
+        I closedir p:directory
+        P realpath s:path p:buffer
+        I mkstemp p:template
+        I mkostemp p:template x:flags
+        I socket i:domain i:type i:protocol
+        I bind i:fd p:address u:length
+        I listen i:fd i:backlog
+        I accept i:fd p:address p:length
+        I accept4 i:fd p:address p:length x:flags
+        I connect i:fd p:address u:length
+        L send i:fd p:buffer z:count x:flags
+        L sendto i:fd p:buffer z:count x:flags p:address u:length
+        L sendmsg i:fd p:message x:flags
+        L recv i:fd p:buffer z:count x:flags
+        L recvfrom i:fd p:buffer z:count x:flags p:address p:length
+        L recvmsg i:fd p:message x:flags
+        I setsockopt i:fd i:level i:option p:value u:length
+        I getsockopt i:fd i:level i:option p:value p:length
+        I shutdown i:fd i:how
         i getaddrinfo s:node s:service p:hints p:result
-        i poll p:descriptors l:count i:timeout
-        i select i:count p:read p:write p:except p:timeout
-        i epoll_create i:size
-        i epoll_create1 x:flags
-        i epoll_ctl i:epfd i:operation i:fd p:event
-        i epoll_wait i:epfd p:events i:count i:timeout
-        i eventfd u:value x:flags
+        I poll p:descriptors l:count i:timeout
+        I select i:count p:read p:write p:except p:timeout
+        I epoll_create i:size
+        I epoll_create1 x:flags
+        I epoll_ctl i:epfd i:operation i:fd p:event
+        I epoll_wait i:epfd p:events i:count i:timeout
+        I eventfd u:value x:flags
         p mmap p:address z:length x:protection x:flags i:fd l:offset
         p mmap64 p:address z:length x:protection x:flags i:fd l:offset
-        i munmap p:address z:length
-        i mprotect p:address z:length x:protection
-        i madvise p:address z:length i:advice
+        I munmap p:address z:length
+        I mprotect p:address z:length x:protection
+        I madvise p:address z:length i:advice
         p mremap p:address z:length z:to x:flags
-        p malloc z:size
-        p calloc z:count z:size
-        p realloc p:block z:size
-        p reallocarray p:block z:count z:size
+        P malloc z:size
+        P calloc z:count z:size
+        P realloc p:block z:size
+        P reallocarray p:block z:count z:size
         v free p:block
-        p aligned_alloc z:alignment z:size
-        p memalign z:alignment z:size
+        P aligned_alloc z:alignment z:size
+        P memalign z:alignment z:size
         i posix_memalign p:block z:alignment z:size
         p memcpy p:to p:from z:count
         p memmove p:to p:from z:count
@@ -186,15 +192,15 @@ public struct LibraryPrototype: Sendable {
         d strtod s:text p:end
         s getenv s:name
         s secure_getenv s:name
-        i setenv s:name s:value i:overwrite
-        i unsetenv s:name
+        I setenv s:name s:value i:overwrite
+        I unsetenv s:name
         i putenv s:text
-        p fopen s:path s:mode
-        p fopen64 s:path s:mode
-        p fdopen i:fd s:mode
-        p freopen s:path s:mode p:stream
-        i fclose p:stream
-        i fflush p:stream
+        P fopen s:path s:mode
+        P fopen64 s:path s:mode
+        P fdopen i:fd s:mode
+        P freopen s:path s:mode p:stream
+        I fclose p:stream
+        I fflush p:stream
         z fread p:buffer z:size z:count p:stream
         z fwrite p:buffer z:size z:count p:stream
         p fgets p:buffer i:size p:stream
@@ -221,21 +227,21 @@ public struct LibraryPrototype: Sendable {
         p bsearch p:key p:base z:count z:size p:compare
         p dlopen s:path x:flags
         p dlsym p:handle s:name
-        i execve s:path p:arguments p:environment
-        i execv s:path p:arguments
-        i execvp s:file p:arguments
-        i execvpe s:file p:arguments p:environment
+        I execve s:path p:arguments p:environment
+        I execv s:path p:arguments
+        I execvp s:file p:arguments
+        I execvpe s:file p:arguments p:environment
         i posix_spawn p:pid s:path p:actions p:attributes p:arguments p:environment
         i posix_spawnp p:pid s:file p:actions p:attributes p:arguments p:environment
         i system s:command
-        p popen s:command s:mode
-        i pclose p:stream
-        i fork
+        P popen s:command s:mode
+        I pclose p:stream
+        I fork
         i getpid
         i getppid
-        i wait p:status
-        i waitpid i:pid p:status x:options
-        i kill i:pid i:signal
+        I wait p:status
+        I waitpid i:pid p:status x:options
+        I kill i:pid i:signal
         i raise i:signal
         v exit i:status
         v _exit i:status
@@ -243,12 +249,12 @@ public struct LibraryPrototype: Sendable {
         u alarm u:seconds
         u sleep u:seconds
         i usleep u:microseconds
-        i nanosleep p:time p:rest
-        i clock_gettime i:clock p:time
+        I nanosleep p:time p:rest
+        I clock_gettime i:clock p:time
         l time p:result
         i gettimeofday p:time p:zone
-        i sigaction i:signal p:action p:before
-        i sigprocmask i:how p:set p:before
+        I sigaction i:signal p:action p:before
+        I sigprocmask i:how p:set p:before
         p signal i:signal p:handler
         i pthread_create p:thread p:attributes p:function p:argument
         i pthread_join l:thread p:result
@@ -318,11 +324,34 @@ extension LibraryPrototype {
         return found.isEmpty ? nil : ArgumentSite(returnAddress: address, function: address, arguments: found)
     }
 
-    /// How the result is found where the function has returned; nil: it has none.
+    /// How the result is found where the function has returned, and why it has failed; nil: it has none.
     public func result(at address: UInt64) -> ArgumentSite? {
         if result == "v" { return nil }
         let (kind, steps) = Self.steps(result == "d" ? 17 : 0, result)
-        let found = FoundArgument(name: "", kind: kind, steps: steps)
-        return ArgumentSite(returnAddress: ArgumentSite.result, function: address, arguments: [found])
+        var found = [FoundArgument(name: "", kind: kind, steps: steps)]
+        if setsError {
+            let kind = ArgumentKind.enumeration(4, isSigned: true, cases: Self.errors)
+            found.append(FoundArgument(name: "errno", kind: kind, steps: [.error, .giveValue(size: 4)]))
+        }
+        return ArgumentSite(returnAddress: ArgumentSite.result, function: address, arguments: found)
     }
+
+    /// The names of errors, as Linux numbers them from 1 on (include/uapi/asm-generic/errno.h).
+    private static let errors: [String: Int64] = {
+        let names = """
+            EPERM ENOENT ESRCH EINTR EIO ENXIO E2BIG ENOEXEC EBADF ECHILD EAGAIN ENOMEM EACCES EFAULT ENOTBLK EBUSY EEXIST EXDEV ENODEV \
+            ENOTDIR EISDIR EINVAL ENFILE EMFILE ENOTTY ETXTBSY EFBIG ENOSPC ESPIPE EROFS EMLINK EPIPE EDOM ERANGE EDEADLK ENAMETOOLONG \
+            ENOLCK ENOSYS ENOTEMPTY ELOOP 41 ENOMSG EIDRM ECHRNG EL2NSYNC EL3HLT EL3RST ELNRNG EUNATCH ENOCSI EL2HLT EBADE EBADR EXFULL \
+            ENOANO EBADRQC EBADSLT 58 EBFONT ENOSTR ENODATA ETIME ENOSR ENONET ENOPKG EREMOTE ENOLINK EADV ESRMNT ECOMM EPROTO EMULTIHOP \
+            EDOTDOT EBADMSG EOVERFLOW ENOTUNIQ EBADFD EREMCHG ELIBACC ELIBBAD ELIBSCN ELIBMAX ELIBEXEC EILSEQ ERESTART ESTRPIPE EUSERS \
+            ENOTSOCK EDESTADDRREQ EMSGSIZE EPROTOTYPE ENOPROTOOPT EPROTONOSUPPORT ESOCKTNOSUPPORT EOPNOTSUPP EPFNOSUPPORT EAFNOSUPPORT \
+            EADDRINUSE EADDRNOTAVAIL ENETDOWN ENETUNREACH ENETRESET ECONNABORTED ECONNRESET ENOBUFS EISCONN ENOTCONN ESHUTDOWN \
+            ETOOMANYREFS ETIMEDOUT ECONNREFUSED EHOSTDOWN EHOSTUNREACH EALREADY EINPROGRESS ESTALE EUCLEAN ENOTNAM ENAVAIL EISNAM \
+            EREMOTEIO EDQUOT ENOMEDIUM EMEDIUMTYPE ECANCELED ENOKEY EKEYEXPIRED EKEYREVOKED EKEYREJECTED EOWNERDEAD ENOTRECOVERABLE \
+            ERFKILL EHWPOISON
+            """
+        return Dictionary(
+            names.split(separator: " ").enumerated().map { (String($1), Int64($0) + 1) },
+            uniquingKeysWith: { first, _ in first })
+    }()
 }
