@@ -274,7 +274,10 @@ let package = Package(
             name: "TraceSystemTests", dependencies: ["TraceSystem", "TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceTextTests", dependencies: ["TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "TraceReportsTests", dependencies: ["TraceReports", "TraceFindings", "TracePage", "TestSupport"],
+            name: "TraceReportsTests",
+            dependencies: [
+                "TraceReports", "TraceFindings", "TracePage", "TraceAnalysis", "TraceFile", "TraceText", "TestSupport",
+            ],
             exclude: ["Golden"],
             swiftSettings: strict),
         .testTarget(name: "TracePageTests", dependencies: ["TracePage"], swiftSettings: strict),

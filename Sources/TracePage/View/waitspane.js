@@ -54,7 +54,7 @@ addPane({
         });
     },
     async show() {
-        const { call } = selection;
+        const { call } = selection, of = JSON.stringify(this.of());
         this.title.textContent = call ? '' : 'Select a call on the timeline: this tells what it took its time for.'
             + (session.compared ? ` Chains are not compared: this is of ${session.compared[shownSide]}.` : '');
         this.line.hidden = this.grid.box.hidden = !call;
@@ -65,7 +65,8 @@ addPane({
         const span = ['--from', `${Math.floor(call.begin)}ns`, '--to', `${Math.ceil(call.end)}ns`];
         const answer = await ask(this, 'chain', ['--thread', thread, ...span]);
         this.line.hidden = this.grid.box.hidden = !answer;
-        if (!answer || selection.call !== call) return;
+        // More may be known of the same call by now.
+        if (!answer || JSON.stringify(this.of()) !== of) return;
         this.title.textContent = `${selection.name ?? 'The call'} of ${chosen.label}: ${duration(answer.to_ns - answer.from_ns)}`;
         const whole = answer.to_ns - answer.from_ns;
         this.line.replaceChildren(...answer.links.map(each => {

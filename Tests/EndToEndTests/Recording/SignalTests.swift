@@ -49,7 +49,8 @@ import Testing
         let session = directory.file("session.fathom")
         let truth = directory.file("truth")
         let recorded = try Fathom.record(
-            [binary, kind], into: session, options: options + ["--quiet"], environment: ["TRUTH": truth])
+            [binary, kind], into: session, options: options + ["--quiet"], environment: ["TRUTH": truth], isUrgent: true
+        )
         #expect(recorded.status == 0)
         let dump = try Dump(session)
         var leftOut = 0
