@@ -58,7 +58,7 @@ import Testing
             #include <stdio.h>
             #include <string.h>
             #include "behind.h"
-            #include "symbols.h"
+            #include "CTraceRuntimeHostSymbols.h"
             #define TEXT(name) #name "\\0"
             int main(void) {
                 const char *name = ALL_BEHIND(TEXT) "memcpy\\0" "defined_nowhere\\0";
@@ -78,7 +78,7 @@ import Testing
             """, to: "program.c")
         let compiled = try run(
             "clang",
-            ["-O2", "-o", directory.file("program"), program, "\(sources)/CTraceRuntimeImage/symbols.c"]
+            ["-O2", "-o", directory.file("program"), program, "\(sources)/CTraceRuntime/host/symbols.c"]
                 + ["CTraceRuntimeImage", "CTraceFormat/include", "CTraceRuntime/include"].map { "-I\(sources)/\($0)" })
         try #require(compiled.status == 0, "\(compiled.stderr)")
         #expect(try run(directory.file("program"), []).stdout == "all\n")
