@@ -159,6 +159,14 @@ struct NodeArena {
     mutating func forEachByTime(
         folding: Bool, measure: TimeKind = .total, tellsMemory: Bool = false, _ body: (NodeArena, Int) -> Bool
     ) {
+        // Folding adds rare times, for which the memory may move, and whoever else has this arena frees what that has.
+        let shared = rares
+        rares = GrowingMemory<RareTimes>(capacity: Int(usedRares))
+        rares.start.update(from: shared.start, count: Int(usedRares))
+        defer {
+            rares.free()
+            rares = shared
+        }
         // By node: the index after the last node below it.
         let ends = GrowingMemory<UInt32>(capacity: max(count, 1))
         defer { ends.free() }
