@@ -92,22 +92,10 @@ int fathom_is_allocator(const void *address) {
     return start && (uintptr_t)address - start < __atomic_load_n(&high, __ATOMIC_RELAXED) - start;
 }
 
-// The addresses from a module's first segment to its last.
-static void span_of(const struct dl_phdr_info *module, uintptr_t *from, uintptr_t *to) {
-    *from = UINTPTR_MAX, *to = 0;
-    for (int i = 0; i < module->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &module->dlpi_phdr[i];
-        uintptr_t start = module->dlpi_addr + header->p_vaddr;
-        if (header->p_type != PT_LOAD) continue;
-        if (start < *from) *from = start;
-        if (start + header->p_memsz > *to) *to = start + header->p_memsz;
-    }
-}
-
 static int find_allocator(struct dl_phdr_info *module, size_t size, void *result) {
     (void)size, (void)result;
     uintptr_t from, to, allocates = (uintptr_t)REAL(malloc);
-    span_of(module, &from, &to);
+    symbols_span(module, &from, &to);
     if (allocates < from || allocates >= to) return 0;
     // What the C library maps for its own blocks is not seen, and what it maps for others is.
     if ((uintptr_t)REAL(dl_iterate_phdr) - from < to - from) return 1;
@@ -137,7 +125,7 @@ static int see_operators(struct dl_phdr_info *module, size_t size, void *result)
     (void)size, (void)result;
     const ElfW(Dyn) *dynamic = symbols_dynamic(module->dlpi_addr, module->dlpi_phdr, module->dlpi_phnum);
     uintptr_t from, to;
-    span_of(module, &from, &to);
+    symbols_span(module, &from, &to);
     if (!low || !dynamic || fathom_is_allocator(dynamic) || (uintptr_t)see_operators - from < to - from) return !low;
     struct symbols in = symbols_of(module->dlpi_addr, dynamic);
     if (!in.symbols || !in.names) return 0;

@@ -44,9 +44,7 @@ EXPORT void fathom_attach_begin(void) { runtime_join_end(); }
 
 EXPORT void fathom_detach_soon(void) {
     if (runtime_records()) modules_scan(LOADER_PATIENCE);
-    // Whoever detaches looks at the slots again.
-    runtime.head.tells &= (uint8_t)~FATHOM_TELLS_LIBRARY_CALLS;
-    library_slots_restore();
+    library_slots_restore();  // whoever detaches looks at the slots again
 }
 
 EXPORT int fathom_detach(const uintptr_t *thread_pointers, size_t count) {

@@ -29,8 +29,6 @@ FATHOM_WITHOUT_HOOKS
 #define SECTION(hook)                                                                                                  \
     ".section .text.fathom_" hook ", \"ax\", %progbits\n.p2align 5\n9:\n.cfi_startproc\n" LATER_MODES(IN_MODE, hook)   \
         JUMP " aside_" hook "\n.cfi_endproc\n.p2align 5\n"
-#define TEXT(number) AS_TEXT(number)
-#define AS_TEXT(number) #number
 
 // The lines are broken where those of the assembly are.
 // clang-format off

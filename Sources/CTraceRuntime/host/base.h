@@ -20,6 +20,10 @@
 #include "CTraceSteering.h"
 #include "system.h"
 
+// A number that is defined as one, as text for the assembler.
+#define TEXT(number) AS_TEXT(number)
+#define AS_TEXT(number) #number
+
 #define EXPORT __attribute__((visibility("default"), no_instrument_function))
 #define SLOW __attribute__((noinline, cold, visibility("hidden")))
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)

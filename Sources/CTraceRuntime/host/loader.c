@@ -95,6 +95,10 @@ int loader_modules(fathom_look *wanted, void *result, uint64_t patience) {
     return found;
 }
 
+unsigned long long loader_version(const struct dl_phdr_info *info, size_t size) {
+    return size >= offsetof(struct dl_phdr_info, dlpi_tls_modid) ? info->dlpi_adds + info->dlpi_subs : 0;
+}
+
 int loader_is_free(void) { return !load(&of_runtime); }
 
 void loader_before_fork(void) {

@@ -16,6 +16,9 @@
 // not be had. While this goes on, modules stay. `look` does not wait, but for LOCK_SLEDS and later ones.
 int loader_modules(fathom_look *look, void *result, uint64_t patience);
 
+// How often modules have come and gone (dlpi_adds and dlpi_subs); 0 where the C library does not say.
+unsigned long long loader_version(const struct dl_phdr_info *info, size_t size);
+
 // Touches the stack that this takes, for those that block signals before they call it.
 INTERNAL void loader_touch_stack(void) { system_touch_stack(vectors_matter ? STACK_ROOM_SLEDS : STACK_ROOM_LISTS); }
 int loader_is_free(void);  // no thread is in loader_modules

@@ -56,14 +56,25 @@ static uintptr_t page_size(void) {
     return size ? size : PAGE_SIZE;
 }
 
-int relro_protection(const struct dl_phdr_info *module, uintptr_t address) {
+void relro_pages(const struct dl_phdr_info *module, uintptr_t *low, uintptr_t *high) {
     uintptr_t mask = ~(page_size() - 1);
+    *low = *high = 0;
+    for (int i = 0; i < module->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &module->dlpi_phdr[i];
+        uintptr_t start = module->dlpi_addr + header->p_vaddr;
+        // The dynamic linker protects whole pages, and leaves the last one alone if it is not whole.
+        if (header->p_type == PT_GNU_RELRO) *low = start & mask, *high = (start + header->p_memsz) & mask;
+    }
+}
+
+int relro_protection(const struct dl_phdr_info *module, uintptr_t address) {
+    uintptr_t low, high;
     int protection = -1;
+    relro_pages(module, &low, &high);
+    if (address >= low && address < high) return PROT_READ;
     for (int i = 0; i < module->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &module->dlpi_phdr[i];
         uintptr_t start = module->dlpi_addr + header->p_vaddr, end = start + header->p_memsz;
-        // The dynamic linker protects whole pages, and leaves the last one alone if it is not whole.
-        if (header->p_type == PT_GNU_RELRO && address >= (start & mask) && address < (end & mask)) return PROT_READ;
         if (header->p_type != PT_LOAD || address < start || address >= end) continue;
         protection = (header->p_flags & PF_R ? PROT_READ : 0) | (header->p_flags & PF_W ? PROT_WRITE : 0) |
                      (header->p_flags & PF_X ? PROT_EXEC : 0);

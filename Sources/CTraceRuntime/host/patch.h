@@ -33,6 +33,8 @@ INTERNAL void patch_head(uintptr_t address, uint16_t bytes) {
 
 // Changes words of a module that the dynamic linker has made read-only.
 
+// The pages that it makes read-only when it has finished the module; none where *low is *high.
+void relro_pages(const struct dl_phdr_info *module, uintptr_t *low, uintptr_t *high);
 // The protection (PROT_*) that the page of `address` has in the module, as its program headers say; -1 when the module
 // has no such page.
 int relro_protection(const struct dl_phdr_info *module, uintptr_t address);

@@ -17,6 +17,17 @@ static int is_same(const char *one, const char *other) {
     return *one == *other;
 }
 
+void symbols_span(const struct dl_phdr_info *module, uintptr_t *low, uintptr_t *high) {
+    *low = UINTPTR_MAX, *high = 0;
+    for (int i = 0; i < module->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &module->dlpi_phdr[i];
+        uintptr_t start = module->dlpi_addr + header->p_vaddr;
+        if (header->p_type != PT_LOAD) continue;
+        if (start < *low) *low = start;
+        if (start + header->p_memsz > *high) *high = start + header->p_memsz;
+    }
+}
+
 const ElfW(Dyn) * symbols_dynamic(uintptr_t bias, const ElfW(Phdr) * header, size_t count) {
     for (; count--; header++)
         if (header->p_type == PT_DYNAMIC) return (const ElfW(Dyn) *)(bias + header->p_vaddr);
@@ -70,6 +81,10 @@ static const char *defined_version(const struct symbols *in, uint32_t number) {
         if (version->vd_ndx == number && !(version->vd_flags & VER_FLG_BASE))
             return in->names + ((const ElfW(Verdaux) *)((const char *)version + version->vd_aux))->vda_name;
     return NULL;
+}
+
+int symbols_has_version(const struct symbols *in, const ElfW(Sym) * symbol) {
+    return in->versions && (in->versions[symbol - in->symbols] & ~WITHOUT_VERSION) > VER_NDX_GLOBAL;
 }
 
 const char *symbols_version(const struct symbols *from, uint32_t index) {

@@ -11,6 +11,9 @@ INTERNAL size_t text_length(const char *string) {
     return n;
 }
 
+// The next of several strings that lie one behind the other. The last is empty.
+INTERNAL const char *text_next(const char *string) { return string + text_length(string) + 1; }
+
 // Appends a number in decimal and a NUL, at most 11 bytes. Returns where the NUL is.
 INTERNAL char *text_append_number(char *to, uint32_t number) {
     char digits[10];

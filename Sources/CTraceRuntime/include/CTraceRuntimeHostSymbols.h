@@ -1,9 +1,12 @@
 // The symbols of a loaded module, as its own tables have them. Reading them takes no lock, allocates nothing, and calls
 // no function but the one that chooses a function (IFUNC). It works before this library is relocated.
 
-#ifndef CTRACERUNTIMESYMBOLS_H
-#define CTRACERUNTIMESYMBOLS_H
+#ifndef CTRACERUNTIMEHOSTSYMBOLS_H
+#define CTRACERUNTIMEHOSTSYMBOLS_H
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <link.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +30,8 @@ struct symbols {
     int is_symbolic;       // its own definitions come first for it
 };
 
+// The addresses from a module's first segment to its last.
+FATHOM_HIDDEN void symbols_span(const struct dl_phdr_info *module, uintptr_t *low, uintptr_t *high);
 // The module's dynamic section. NULL: it has none.
 FATHOM_HIDDEN const ElfW(Dyn) * symbols_dynamic(uintptr_t bias, const ElfW(Phdr) * headers, size_t count);
 FATHOM_HIDDEN struct symbols symbols_of(uintptr_t bias, const ElfW(Dyn) * dynamic);
@@ -38,6 +43,8 @@ FATHOM_HIDDEN const ElfW(Sym) *
     symbols_definition(const struct symbols *in, const struct symbols *from, uint32_t index, int *is_default);
 // The version of a reference, as its module names it. NULL: it has none.
 FATHOM_HIDDEN const char *symbols_version(const struct symbols *from, uint32_t index);
+// Whether a symbol that the module defines has a version.
+FATHOM_HIDDEN int symbols_has_version(const struct symbols *in, const ElfW(Sym) * symbol);
 // What the module calls by that name, as far as the loader has found it out. NULL: that is not known.
 FATHOM_HIDDEN void *symbols_bound(const struct symbols *in, const char *name);
 // Whether the module needs another one by that name (DT_NEEDED).

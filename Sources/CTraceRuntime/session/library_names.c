@@ -32,15 +32,13 @@ static const char systems[] = "libc.so\0ld-linux\0libpthread.so\0libdl.so\0librt
 static const char sanitizers[] =
     "libasan.so\0libtsan.so\0liblsan.so\0libubsan.so\0libclang_rt\0libmsan.so\0libhwasan.so\0";
 
-static const char *next(const char *text) { return text + text_length(text) + 1; }
-
 static int has(const char *list, const char *name) {
-    for (; *list; list = next(list))
+    for (; *list; list = text_next(list))
         if (text_starts_with(name, list) && text_length(name) == text_length(list)) return 1;
     return 0;
 }
 static int has_beginning(const char *list, const char *name) {
-    for (; *list; list = next(list))
+    for (; *list; list = text_next(list))
         if (text_starts_with(name, list)) return 1;
     return 0;
 }

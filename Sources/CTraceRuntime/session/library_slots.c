@@ -11,6 +11,7 @@
 
 #include "library_slots.h"
 
+#include "../host/array.h"
 #include "../host/loader.h"
 #include "../host/patch.h"
 #include "../host/runtime.h"
@@ -42,84 +43,68 @@ struct loaded {
     uint8_t keeps_slots;  // its own slots are left alone
     uint8_t is_left;      // calls of its functions are
     uint8_t has_hooks;    // 1: it has; 2: it has none; 0: nobody has asked yet
-    uint8_t is_of_start;  // the program was started with it
 };
 struct all {
-    struct loaded *loaded, *runtime;
-    size_t count, room;
-    uint64_t version;  // dlpi_adds + dlpi_subs
-    int is_late;       // a module is not finished, or the list has changed meanwhile
+    struct array modules;  // struct loaded, in the order of the loader's list
+    struct loaded *loaded, *end, *runtime;
+    unsigned long long version;  // of the list
+    int is_late;                 // a module is not finished, or the list has changed meanwhile
 };
 
-// Of those that the program was started with: how many stand at the beginning of the list, where they stay.
+// How many modules the program was started with. They stand at the beginning of the list, and stay there. 0 where that
+// is not known, and where the environment changes how functions are found, or has it watched.
 static size_t start_count;
-// Whether functions are found as usual: not where the environment changes how, or has it watched.
-static int is_usual;
+static int is_starting;
 
 void library_slots_begin(char **environment) {
     static const char names[] = "LD_AUDIT=\0LD_PROFILE=\0LD_DYNAMIC_WEAK=\0LD_BIND_NOT=\0";
-    is_usual = 1;
+    is_starting = 1;
     for (; *environment; environment++)
-        for (const char *name = names; *name; name += text_length(name) + 1)
-            if (text_starts_with(*environment, name)) is_usual = 0;
-}
-
-static uint64_t version_of(const struct dl_phdr_info *info, size_t size) {
-    return size >= offsetof(struct dl_phdr_info, dlpi_tls_modid) ? info->dlpi_adds + info->dlpi_subs : 0;
-}
-
-static void bounds(const struct dl_phdr_info *info, uintptr_t *low, uintptr_t *high) {
-    *low = UINTPTR_MAX, *high = 0;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        uintptr_t start = info->dlpi_addr + header->p_vaddr;
-        if (header->p_type != PT_LOAD) continue;
-        if (start < *low) *low = start;
-        if (start + header->p_memsz > *high) *high = start + header->p_memsz;
-    }
+        for (const char *name = names; *name; name = text_next(name))
+            if (text_starts_with(*environment, name)) is_starting = 0;
 }
 
 static int holds(const struct loaded *module, uintptr_t address) {
     return address - module->low < module->high - module->low;
 }
 
+// Whether code may not be read, so that nothing can be said of its slots.
+static int hides_code(const struct dl_phdr_info *info) {
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && (info->dlpi_phdr[i].p_flags & (PF_R | PF_X)) == PF_X) return 1;
+    return 0;
+}
+
 static int collect(struct dl_phdr_info *info, size_t size, void *argument) {
     struct all *all = argument;
-    all->version = version_of(info, size);
-    if (all->count == all->room) {
-        size_t room = all->room ? all->room * 2 : 128;
-        struct loaded *more = system_allocate(room * sizeof *more);
-        if (!more) return 1;
-        if (all->room) {
-            __builtin_memcpy(more, all->loaded, all->count * sizeof *more);
-            system_free(all->loaded, all->room * sizeof *more);
-        }
-        all->loaded = more;
-        all->room = room;
-    }
+    all->version = loader_version(info, size);
+    struct loaded *module = array_extend(&all->modules, sizeof *module);
+    if (!module) return 1;
     const ElfW(Dyn) *dynamic = symbols_dynamic(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
-    struct loaded *module = &all->loaded[all->count];
     *module = (struct loaded){.symbols = symbols_of(info->dlpi_addr, dynamic)};
     const char *name = module->symbols.own_name;
-    bounds(info, &module->low, &module->high);
+    symbols_span(info, &module->low, &module->high);
     module->is_runtime = holds(module, (uintptr_t)&runtime);
-    module->keeps_slots = module->is_runtime || !dynamic || (name && library_is_system(name));
+    module->keeps_slots = module->is_runtime || !dynamic || (name && library_is_system(name)) || hides_code(info);
     module->is_left = name && library_is_sanitizer(name);
-    module->is_of_start = all->count++ < start_count;
     return 0;
 }
 
 static struct loaded *module_at(const struct all *all, uintptr_t address) {
-    for (struct loaded *module = all->loaded; module < all->loaded + all->count; module++)
+    for (struct loaded *module = all->loaded; module < all->end; module++)
         if (holds(module, address)) return module;
     return NULL;
+}
+
+static int is_of_start(const struct all *all, const struct loaded *module) {
+    return (size_t)(module - all->loaded) < start_count;
 }
 
 static int has_hooks(struct loaded *module) {
     static const char hooks[] = "__cyg_profile_func_enter\0fathom_function_enter\0fathom_swift_enter\0";
     if (module->has_hooks) return module->has_hooks == 1;
     module->has_hooks = 2;
-    for (const char *hook = hooks; *hook; hook += text_length(hook) + 1)
+    for (const char *hook = hooks; *hook; hook = text_next(hook))
         if (symbols_bound(&module->symbols, hook)) module->has_hooks = 1;
     for (uint32_t i = 0; sled_module_known(i); i++)
         if (sled_module_known(i)->low == module->low && sled_module_known(i)->is_open) module->has_hooks = 1;
@@ -147,15 +132,30 @@ static struct stretch_of_calls *stretch_for(uint32_t room) {
     return stretch;
 }
 
-// The module is gone, or another one is in its place: none of its slots holds its stub. It is there, as the caller sees
-// to, or nothing is read of it.
+static int holds_stubs(const struct stretch_of_calls *stretch) {
+    const struct library_call *call = &library_calls[stretch->first], *end = call + stretch->count;
+    while (call < end && *call->slot != stub_of(call) && !call->is_to_choose) call++;
+    return call < end || !stretch->count;
+}
+
+// Of the module that the loader tells of, which is there: forgets slots of another one that was there before.
+static void forget_replaced(const struct loaded *module, const struct dl_phdr_info *info) {
+    for (struct stretch_of_calls *stretch = stretches; stretch < stretches + stretch_count; stretch++) {
+        if (stretch->low != module->low) continue;
+        int is_same = stretch->high == module->high;
+        for (uint32_t i = 0; is_same && i < stretch->count; i++) {
+            int protection = relro_protection(info, (uintptr_t)library_calls[stretch->first + i].slot);
+            is_same = protection >= 0 && protection & PROT_READ;
+        }
+        if (!is_same || !holds_stubs(stretch)) stretch->low = 0;
+    }
+}
+
+// Forgets the slots of modules that are gone, of which nothing is read.
 static void forget_gone(const struct all *all) {
     for (struct stretch_of_calls *stretch = stretches; stretch < stretches + stretch_count; stretch++) {
         const struct loaded *module = stretch->low ? module_at(all, stretch->low) : NULL;
-        int is_there = module && module->low == stretch->low && module->high == stretch->high;
-        const struct library_call *first = &library_calls[stretch->first];
-        if (is_there && stretch->count && *first->slot != stub_of(first)) is_there = 0;
-        if (!is_there) stretch->low = 0;
+        if (!module || module->low != stretch->low) stretch->low = 0;
     }
 }
 
@@ -167,7 +167,7 @@ static struct loaded *find_owner(struct all *all, const struct loaded *from, uin
     struct loaded *owner = NULL;
     *symbol = NULL;
     *count = 0;
-    for (struct loaded *module = all->loaded; module < all->loaded + all->count; module++) {
+    for (struct loaded *module = all->loaded; module < all->end; module++) {
         int is_its_default;
         const ElfW(Sym) *found =
             module->is_runtime ? NULL : symbols_definition(&module->symbols, &from->symbols, index, &is_its_default);
@@ -179,18 +179,14 @@ static struct loaded *find_owner(struct all *all, const struct loaded *from, uin
 
 // Whether the dynamic linker would find this very function for a slot, as do_lookup_x of glibc does: the first one in
 // the order of the modules, where neither versions nor the way that a module was linked or loaded leave it a choice.
-static int is_certain(const struct loaded *from, uint32_t index, const struct loaded *owner, const ElfW(Sym) * symbol,
-                      uint32_t count) {
+static int is_certain(const struct all *all, const struct loaded *from, uint32_t index, const struct loaded *owner,
+                      const ElfW(Sym) * symbol, uint32_t count) {
     uint32_t binding = ELF64_ST_BIND(symbol->st_info), type = ELF64_ST_TYPE(symbol->st_info);
-    const ElfW(Half) *versions = owner->symbols.versions;
-    int has_version = versions && (versions[symbol - owner->symbols.symbols] & 0x7fff) > VER_NDX_GLOBAL;
-    return is_usual && owner->is_of_start && (from->is_of_start || count == 1) && !from->symbols.is_symbolic &&
+    return is_of_start(all, owner) && (is_of_start(all, from) || count == 1) && !from->symbols.is_symbolic &&
            (type == STT_FUNC || type == STT_GNU_IFUNC) && (binding == STB_GLOBAL || binding == STB_WEAK) &&
            ELF64_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT && symbol->st_shndx < SHN_LORESERVE &&
-           (symbols_version(&from->symbols, index) || !has_version);
+           (symbols_version(&from->symbols, index) || !symbols_has_version(&owner->symbols, symbol));
 }
-
-static long choose(void *resolver) { return ((long (*)(void))resolver)(); }
 
 // Whether a slot leads to where its module has it bound: to the instruction that pushes the relocation's number, or
 // anywhere in the module but to the module's own function.
@@ -233,9 +229,8 @@ static int find_function(struct all *all, struct loaded *from, const ElfW(Rela) 
     uintptr_t defined = symbol ? owner->symbols.bias + symbol->st_value : 0;
     int is_chosen = symbol && ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC;
     if (is_lazy) {
-        if (!symbol || !is_certain(from, index, owner, symbol, count)) return -1;
-        if (is_wrapped) value = all->runtime->symbols.bias + own->st_value;
-        else value = is_chosen ? (uintptr_t)vectors_keep(choose, (void *)defined) : defined;
+        if (!symbol || !is_certain(all, from, index, owner, symbol, count)) return -1;
+        value = is_wrapped ? all->runtime->symbols.bias + own->st_value : defined;
     }
     int is_it = symbol && (is_wrapped || is_chosen || defined == value);
     *call = (struct library_call){
@@ -245,6 +240,7 @@ static int find_function(struct all *all, struct loaded *from, const ElfW(Rela) 
         .name = name,
         .version = is_it && !is_default ? symbols_version(&from->symbols, index) : NULL,
         .is_passed = fate == LIBRARY_PASSED,
+        .is_to_choose = is_lazy && is_chosen && !is_wrapped,
     };
     return 1;
 }
@@ -300,17 +296,6 @@ static size_t keep_called(const struct dl_phdr_info *info, struct library_call *
 
 // ---- taking them
 
-// The pages that the dynamic linker makes read-only when it has finished the module.
-static void read_only(const struct dl_phdr_info *info, uintptr_t *low, uintptr_t *high) {
-    *low = *high = 0;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        if (header->p_type != PT_GNU_RELRO) continue;
-        *low = (info->dlpi_addr + header->p_vaddr) & ~(PAGE_SIZE - 1);
-        *high = (info->dlpi_addr + header->p_vaddr + header->p_memsz) & ~(PAGE_SIZE - 1);
-    }
-}
-
 // Whether the dynamic linker has finished a module: its slots lead somewhere, and what is to be read-only is.
 static int is_finished(const struct all *all, const struct loaded *module, uintptr_t low, uintptr_t high) {
     struct mapping found;
@@ -324,6 +309,11 @@ static int is_finished(const struct all *all, const struct loaded *module, uintp
     return 1;
 }
 
+// Release: a thread that comes by the slot finds what its stub leads to.
+static void lead_here(const struct library_call *call) {
+    __atomic_store_n(call->slot, stub_of(call), __ATOMIC_RELEASE);
+}
+
 static void take(struct loaded *module, const struct library_call *found, size_t count, uint32_t has_unbound,
                  uintptr_t low, uintptr_t high) {
     struct stretch_of_calls *stretch = stretch_for((uint32_t)count);
@@ -332,29 +322,25 @@ static void take(struct loaded *module, const struct library_call *found, size_t
                                          (uint32_t)count, stretch->room, has_unbound};
     struct library_call *calls = &library_calls[stretch->first];
     __builtin_memcpy(calls, found, count * sizeof *calls);
-    // Release: a thread that comes by the slot finds what its stub leads to.
-    for (size_t i = 0; i < count; i++) __atomic_store_n(calls[i].slot, stub_of(&calls[i]), __ATOMIC_RELEASE);
+    for (size_t i = 0; i < count; i++)
+        if (!calls[i].is_to_choose) lead_here(&calls[i]);
     if (low < high) system_protect(low, high, PROT_READ);
 }
 
-static int is_known(const struct loaded *module) {
-    int is_known = 0;
-    for (struct stretch_of_calls *stretch = stretches; stretch < stretches + stretch_count; stretch++) {
-        if (stretch->low != module->low) continue;
-        if (stretch->has_unbound) {
-            stretch->has_unbound = 0;
-            return 0;
-        }
-        is_known = 1;
-    }
-    return is_known;
+// What is known of a module; where slots of it are still to be bound, what says so. NULL: nothing is.
+static struct stretch_of_calls *known_of(const struct loaded *module) {
+    struct stretch_of_calls *known = NULL;
+    for (struct stretch_of_calls *stretch = stretches; stretch < stretches + stretch_count; stretch++)
+        if (stretch->low == module->low && (!known || stretch->has_unbound)) known = stretch;
+    return known;
 }
 
 static void look_at(struct all *all, struct loaded *module, const struct dl_phdr_info *info) {
+    struct stretch_of_calls *known = known_of(module);
     uintptr_t low, high;
     uint32_t has_unbound = 0;
-    if (is_known(module)) return;
-    read_only(info, &low, &high);
+    if (known && !known->has_unbound) return;
+    relro_pages(info, &low, &high);
     if (!is_finished(all, module, low, high)) {
         all->is_late = 1;
         return;
@@ -365,28 +351,42 @@ static void look_at(struct all *all, struct loaded *module, const struct dl_phdr
     struct library_call *calls = system_allocate(size);
     if (!calls) return;
     size_t count = find_kind(all, module, R_X86_64_JUMP_SLOT, calls, &has_unbound);
-    size_t found = find_kind(all, module, R_X86_64_GLOB_DAT, calls + count, &has_unbound);
+    size_t found = known ? 0 : find_kind(all, module, R_X86_64_GLOB_DAT, calls + count, &has_unbound);
     if (found) found = keep_called(info, calls + count, found, (char *)calls + head);
-    take(module, calls, count + found, has_unbound, low, high);
+    if (known) known->has_unbound = count ? 0 : has_unbound;
+    if (!known || count) take(module, calls, count + found, has_unbound, low, high);
     system_free(calls, size);
 }
 
 static int look(struct dl_phdr_info *info, size_t size, void *argument) {
     struct all *all = argument;
-    if (version_of(info, size) != all->version) {
+    if (loader_version(info, size) != all->version) {
         all->is_late = 1;
         return 1;
     }
     uintptr_t low, high;
-    bounds(info, &low, &high);
-    for (struct loaded *module = all->loaded; module < all->loaded + all->count; module++) {
-        if (module->low != low) continue;
-        uint64_t signals = lock_take(LOCK_SLOTS);
-        if (module == all->loaded) forget_gone(all);
-        if (!module->keeps_slots) look_at(all, module, info);
-        lock_give(LOCK_SLOTS, signals);
-    }
+    symbols_span(info, &low, &high);
+    struct loaded *module = module_at(all, low);
+    if (!module || module->low != low) return 0;
+    uint64_t signals = lock_take(LOCK_SLOTS);
+    if (module == all->loaded) forget_gone(all);
+    forget_replaced(module, info);
+    if (!module->keeps_slots) look_at(all, module, info);
+    lock_give(LOCK_SLOTS, signals);
     return 0;
+}
+
+static long choose(void *resolver) { return ((long (*)(void))resolver)(); }
+
+// Has functions chosen (IFUNC) whose slots are not bound yet, while no lock is held. They are of modules that the
+// program was started with, which stay, and such slots are in no page that is read-only.
+static void choose_functions(void) {
+    for (struct library_call *call = library_calls; call < library_calls + call_count; call++) {
+        if (!call->is_to_choose) continue;
+        call->target = (uintptr_t)foreign_call(choose, (void *)call->function);
+        call->is_to_choose = 0;
+        lead_here(call);
+    }
 }
 
 void library_slots_scan(void) {
@@ -395,14 +395,16 @@ void library_slots_scan(void) {
     vectors_matter = 1;
     loader_touch_stack();
     uint64_t signals = system_block_signals();
-    int is_first = is_usual && !start_count;
-    if (is_first) start_count = SIZE_MAX;
     int is_had = loader_modules(collect, &all, LOADER_NOW) >= 0;
-    if (is_first) start_count = is_had ? all.count : 0;
+    all.loaded = (struct loaded *)all.modules.bytes;
+    all.end = all.loaded + all.modules.used / sizeof *all.loaded;
+    if (is_had && is_starting) start_count = (size_t)(all.end - all.loaded);
+    is_starting = 0;
     all.runtime = module_at(&all, (uintptr_t)&runtime);
     if (!is_had || !all.runtime || loader_modules(look, &all, LOADER_NOW) < 0) all.is_late = 1;
     if (all.is_late) runtime.modules_stale = 1;
-    if (all.loaded) system_free(all.loaded, all.room * sizeof *all.loaded);
+    choose_functions();
+    array_release(&all.modules);
     system_restore_signals(signals);
 }
 
@@ -411,11 +413,11 @@ void library_slots_scan(void) {
 static int restore(struct dl_phdr_info *info, size_t size, void *argument) {
     (void)size, (void)argument;
     uintptr_t low, high, first, end;
-    bounds(info, &low, &high);
+    symbols_span(info, &low, &high);
     uint64_t signals = lock_take(LOCK_SLOTS);
     for (struct stretch_of_calls *stretch = stretches; stretch < stretches + stretch_count; stretch++) {
         if (stretch->low != low || stretch->high != high) continue;
-        read_only(info, &first, &end);
+        relro_pages(info, &first, &end);
         if (first < end && system_protect(first, end, PROT_READ | PROT_WRITE) < 0) continue;
         for (struct library_call *call = &library_calls[stretch->first];
              call < &library_calls[stretch->first + stretch->count]; call++) {
@@ -430,6 +432,7 @@ static int restore(struct dl_phdr_info *info, size_t size, void *argument) {
 }
 
 void library_slots_restore(void) {
+    runtime.head.tells &= (uint8_t)~FATHOM_TELLS_LIBRARY_CALLS;
     if (stretch_count) loader_modules(restore, NULL, LOADER_PATIENCE);
 }
 

@@ -17,7 +17,9 @@ struct library_call {
     const char *name;     // as the module calls it; it is there as long as the module
     const char *version;  // that it asks for by name, where others find another one by default; NULL: none
     uint32_t is_told;     // the session has the name
-    uint32_t is_passed;   // the call is not recorded, because it would look at where it returns to
+    uint16_t is_passed;   // the call is not recorded, because it would look at where it returns to
+    // The target is what chooses the function (IFUNC), and has not been asked yet; the slot does not lead here.
+    uint16_t is_to_choose;
 };
 #define LIBRARY_CALL_COUNT 32768
 #define LIBRARY_STUB_SIZE 16
@@ -26,9 +28,10 @@ extern struct library_call library_calls[LIBRARY_CALL_COUNT] __attribute__((visi
 // The image begins with this environment, and nothing was loaded yet but what it needs.
 void library_slots_begin(char **environment);
 // Finds the slots of modules that are loaded now, and makes them lead to stubs. A module that the dynamic linker has
-// not finished, and a slot that it has not bound, is left for the next time, which runtime.modules_stale asks for.
+// not finished is left for the next time, which runtime.modules_stale asks for; a slot that is still to be bound, until
+// there is one.
 void library_slots_scan(void);
-// Makes all slots as they would be without this.
+// Makes all slots as they would be without this, and takes none any more in this session.
 void library_slots_restore(void);
 
 // What becomes of calls of a function of that name.
@@ -38,8 +41,7 @@ enum library_fate {
     LIBRARY_LEFT,  // its slot is left alone
 };
 enum library_fate library_name_fate(const char *name);
-// Whether a module of that name is part of the C library, the dynamic linker or the unwinder, or does what sanitizers
-// do; and whether it is one of the latter.
+// Whether a module of that name is part of the C library, the dynamic linker, the unwinder or a sanitizer; a sanitizer.
 int library_is_system(const char *name);
 int library_is_sanitizer(const char *name);
 

@@ -4,7 +4,9 @@
 
 #include "modules.h"
 
+#include "../host/array.h"
 #include "../host/runtime.h"
+#include "CTraceRuntimeHostSymbols.h"
 #include "await.h"
 #include "functions.h"
 #include "library_slots.h"
@@ -24,12 +26,6 @@ struct module {
     uint32_t seen;
 };
 
-// An array that grows by doubling, in a mapping of its own. Sizes are in bytes.
-struct array {
-    char *bytes;
-    size_t used, room;
-};
-
 // Names and notes are copied, because the dynamic linker's names and a module's own notes are gone when the module is.
 struct modules {
     struct array list, text;
@@ -43,27 +39,9 @@ static uint32_t which;
 
 static struct modules *known(void) { return &lists[which]; }
 
-// Makes room for `size` more bytes. NULL when there is no memory.
-static void *extend(struct array *array, size_t size) {
-    if (array->used + size > array->room) {
-        size_t room = array->room ? array->room * 2 : 2 * PAGE_SIZE;
-        while (room < array->used + size) room *= 2;
-        char *bytes = system_allocate(room);
-        if (!bytes) return NULL;
-        if (array->bytes) {
-            __builtin_memcpy(bytes, array->bytes, array->used);
-            system_free(array->bytes, array->room);
-        }
-        array->bytes = bytes;
-        array->room = room;
-    }
-    array->used += size;
-    return array->bytes + array->used - size;
-}
-
-static void release(struct modules *modules) {
-    if (modules->list.bytes) system_free(modules->list.bytes, modules->list.room);
-    if (modules->text.bytes) system_free(modules->text.bytes, modules->text.room);
+static void release(const struct modules *modules) {
+    array_release(&modules->list);
+    array_release(&modules->text);
 }
 
 static struct module *module_at(const struct modules *modules, size_t index) {
@@ -93,8 +71,8 @@ static const char *find_build_id(uintptr_t notes, size_t size, uint32_t *build_i
 static void add(struct modules *modules, struct module module, const char *name, const char *build_id) {
     while (name[module.name_size]) module.name_size++;
     module.name = modules->text.used;
-    char *text = extend(&modules->text, module.name_size + module.build_id_size + 1);  // + 1: the size is never 0
-    struct module *added = text ? extend(&modules->list, sizeof module) : NULL;
+    char *text = array_extend(&modules->text, module.name_size + module.build_id_size + 1);  // + 1: the size is never 0
+    struct module *added = text ? array_extend(&modules->list, sizeof module) : NULL;
     if (!added) return;
     __builtin_memcpy(text, name, module.name_size);
     if (build_id) __builtin_memcpy(text + module.name_size, build_id, module.build_id_size);
@@ -103,18 +81,16 @@ static void add(struct modules *modules, struct module module, const char *name,
 
 static int collect(struct dl_phdr_info *info, size_t size, void *result) {
     struct modules *modules = result;
-    if (size >= offsetof(struct dl_phdr_info, dlpi_tls_modid)) {
-        modules->version = info->dlpi_adds + info->dlpi_subs;
-        if (modules->version == known()->version && known()->list.used) return 1;  // nothing has changed
-    }
-    struct module module = {.bias = info->dlpi_addr, .low = UINTPTR_MAX};
+    modules->version = loader_version(info, size);
+    if (modules->version && modules->version == known()->version && known()->list.used)
+        return 1;  // nothing has changed
+    struct module module = {.bias = info->dlpi_addr};
+    symbols_span(info, &module.low, &module.high);
     const char *build_id = NULL;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
         uintptr_t start = info->dlpi_addr + header->p_vaddr;
         if (header->p_type == PT_LOAD) {
-            if (start < module.low) module.low = start;
-            if (start + header->p_memsz > module.high) module.high = start + header->p_memsz;
             if (header->p_flags & PF_X && !module.text.high)
                 module.text = (struct text){start, start + header->p_filesz};
         } else if (header->p_type == PT_NOTE && !build_id) {

@@ -99,10 +99,9 @@ int session_open(char **environment) {
         runtime.options.max_depth = head->max_depth;
         runtime.options.min_cost_ticks = head->min_cost_ticks;
         // Of waits, a ring has what a log has, and sums have them as calls.
-        uint32_t told = FATHOM_TELLS_LIBRARY_CALLS;
-        if (head->keeps == FATHOM_KEEPS_TIMES) told |= FATHOM_TELLS_WAITS;
-        else if (!head->keeps) told |= FATHOM_TELLS_WAITS | FATHOM_TELLS_AWAY | FATHOM_TELLS_RUNNING;
-        if (head->keeps || head->ring_slots) head->tells &= (uint8_t)told;
+        const uint32_t of_all = FATHOM_TELLS_LIBRARY_CALLS, of_ring = FATHOM_TELLS_AWAY | FATHOM_TELLS_RUNNING;
+        if (head->keeps) head->tells &= of_all | (head->keeps == FATHOM_KEEPS_TIMES ? FATHOM_TELLS_WAITS : 0);
+        else if (head->ring_slots) head->tells &= of_all | of_ring | FATHOM_TELLS_WAITS;
         runtime.is_armed = is_armed();
         // The hooks of MODE_SLOW notice each stop and start.
         runtime.options.slow = head->clock != FATHOM_CLOCK_COUNTER || head->max_depth != UINT32_MAX ||

@@ -1,5 +1,6 @@
 // Finds sleds: the note in each product of `fathom build --dormant`, and the table of the modules that have one.
 
+#include "CTraceRuntimeHostSymbols.h"
 #include "sled_module.h"
 
 #if defined(__x86_64__)
@@ -91,43 +92,31 @@ static void find_spans(struct sled_module *module, const struct dl_phdr_info *in
         widen_span(module, address_of(sled), SLED_SIZE);
 }
 
-struct bounds {
-    uintptr_t low, high;
-};
-
-// The note of a module with sleds, and where the module lies; NULL: it has none.
-static const struct sleds_note *note_of(const struct dl_phdr_info *info, struct bounds *bounds) {
-    const struct sleds_note *note = NULL;
-    *bounds = (struct bounds){UINTPTR_MAX, 0};
+// The note of a module with sleds; NULL: it has none.
+static const struct sleds_note *note_of(const struct dl_phdr_info *info) {
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        uintptr_t start = info->dlpi_addr + header->p_vaddr;
-        if (header->p_type == PT_LOAD) {
-            if (start < bounds->low) bounds->low = start;
-            if (start + header->p_memsz > bounds->high) bounds->high = start + header->p_memsz;
-        } else if (header->p_type == PT_NOTE && !note) {
-            note = find_note(start, header->p_memsz, header->p_align);
-        }
+        if (header->p_type != PT_NOTE) continue;
+        const struct sleds_note *note = find_note(info->dlpi_addr + header->p_vaddr, header->p_memsz, header->p_align);
+        if (note) return note;
     }
-    return note;
+    return NULL;
 }
 
-int sled_module_is(const struct dl_phdr_info *info) {
-    struct bounds bounds;
-    return note_of(info, &bounds) != NULL;
-}
+int sled_module_is(const struct dl_phdr_info *info) { return note_of(info) != NULL; }
 
 struct sled_module *sled_module_at(const struct dl_phdr_info *info, int is_added) {
-    struct bounds bounds;
-    const struct sleds_note *note = note_of(info, &bounds);
+    uintptr_t low, high;
+    const struct sleds_note *note = note_of(info);
     if (!note) return NULL;
+    symbols_span(info, &low, &high);
     const struct sled *first = (const struct sled *)place(note->first), *last = (const struct sled *)place(note->last);
-    struct sled_module *module = module_of(first, bounds.low);
+    struct sled_module *module = module_of(first, low);
     if (!module || (module->low != 0) == is_added) return NULL;
     if (is_added) {
         uint64_t stubs = FIRST_STUB_COUNT;
         if (note->size >= NOTE_SIZE) __builtin_memcpy(&stubs, note->stub_count, sizeof stubs);
-        *module = (struct sled_module){bounds.low, bounds.high, first, last, .stubs = place(note->stubs)};
+        *module = (struct sled_module){low, high, first, last, .stubs = place(note->stubs)};
         module->stub_count = stubs < SLED_STUB_COUNT ? (uint32_t)stubs : SLED_STUB_COUNT;
         find_spans(module, info);
     }

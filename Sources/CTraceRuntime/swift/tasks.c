@@ -10,6 +10,7 @@
 
 #include "../record/put.h"
 #include "../session/modules.h"
+#include "CTraceRuntimeHostSymbols.h"
 
 #include <link.h>
 
@@ -32,14 +33,8 @@ static uint64_t known[KNOWN_LIMIT];
 
 static int find_library(struct dl_phdr_info *info, size_t size, void *data) {
     (void)size;
-    uintptr_t address = (uintptr_t)current_task, low = UINTPTR_MAX, high = 0;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        if (header->p_type != PT_LOAD) continue;
-        uintptr_t start = info->dlpi_addr + header->p_vaddr, end = start + header->p_memsz;
-        if (start < low) low = start;
-        if (end > high) high = end;
-    }
+    uintptr_t address = (uintptr_t)current_task, low, high;
+    symbols_span(info, &low, &high);
     uintptr_t product = *(uintptr_t *)data;
     if (address < low || address >= high) return 0;
     if (product < low || product >= high) {
