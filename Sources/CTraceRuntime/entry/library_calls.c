@@ -35,8 +35,7 @@ static SLOW void tell(struct library_call *call) {
     char text[FATHOM_NAME_LIMIT + 1];
     const char *parts[] = {call->name, call->version ? "@" : "", call->version ? call->version : ""};
     uint32_t size = 0;
-    uint32_t mode = control_mode();
-    if (mode == MODE_UNKNOWN || mode == MODE_OFF || !runtime_records() || !fathom_swap32(&call->is_told, 0, 1)) return;
+    if (!runtime_records() || !fathom_swap32(&call->is_told, 0, 1)) return;
     for (uint32_t i = 0; i < 3; i++)
         for (const char *from = parts[i]; *from && size < FATHOM_NAME_LIMIT; from++) text[size++] = *from;
     struct fathom_library_call_item item = {.ticks = now_ticks(), .function = call->function, .text_size = size};
@@ -44,13 +43,16 @@ static SLOW void tell(struct library_call *call) {
     metadata_append(FATHOM_ITEM_LIBRARY_CALL, all, 2);
 }
 
+// A fork's child has no buffers before it has joined the recording.
 static SLOW void lose(void) {
-    if (control_mode() == MODE_UNKNOWN || !runtime_records()) return;
-    __atomic_fetch_add(&runtime.buffers->unplaced_calls, 1, __ATOMIC_RELAXED);
+    if (runtime.state == STATE_READY && control_mode() != MODE_UNKNOWN)
+        __atomic_fetch_add(&runtime.buffers->unplaced_calls, 1, __ATOMIC_RELAXED);
 }
 
+static int records_straight(void) { return control_mode() == MODE_TRACE && !control_is_behind(); }
+
 static void end(uintptr_t sp, const struct sled_registers *registers) {
-    uint32_t answer = control_mode() == MODE_TRACE && !control_is_behind() ? sled_trace_leave(sp) : SLED_OTHER;
+    uint32_t answer = records_straight() ? sled_trace_leave(sp) : SLED_OTHER;
     if (UNLIKELY(answer)) sled_leave(sp, answer, registers);
 }
 
@@ -60,59 +62,49 @@ struct next {
     uintptr_t place, target;
 };
 
-// The function is not recorded. Where it stands in the place of one that came by a place, that one ends, and it finds
-// the return address that it would have.
-static SLOW struct next pass(const struct library_call *call, uintptr_t *slot, struct place *place) {
-    if (place) {
-        end((uintptr_t)slot, NULL);
-        *slot = place_return_address(place, place->return_address, (uintptr_t)slot);
-        place_give(place);
-    }
+// A function that came by a place goes on in another one by a jump: it ends here. The other one finds the return
+// address that it would have without a place.
+static SLOW void leave_place(uintptr_t *slot, struct place *place) {
+    end((uintptr_t)slot, NULL);
+    *slot = place_give(place, (uintptr_t)slot);
+}
+
+// The function is not recorded.
+static SLOW struct next pass(const struct library_call *call) {
     // Of a library that was just loaded, the program asks for what it calls next.
-    if (runtime.modules_stale && control_mode() != MODE_OFF && control_mode() != MODE_UNKNOWN && !confine_unnoted())
-        modules_scan(LOADER_NOW);
+    if (runtime.modules_stale && runtime_records()) modules_scan(LOADER_NOW);
     return (struct next){0, call->target};
 }
 
-HOOK struct next library_begin(struct library_call *call, uintptr_t sp, uintptr_t context,
+HOOK struct next library_begin(struct library_call *call, uintptr_t *slot, uintptr_t context,
                                const struct sled_registers *registers) {
-    uintptr_t return_address = *(const uintptr_t *)sp;
-    uint32_t mode = control_mode();
-    struct place *place = place_at(return_address);
-    if (UNLIKELY(call->is_passed)) return pass(call, (uintptr_t *)sp, place);
-    if (UNLIKELY(mode == MODE_OFF)) return (struct next){0, call->target};
-    if (UNLIKELY(place)) {
-        // A function that came by a place goes on in another one by a jump: it ends here.
-        end(sp, NULL);
-        return_address = place->return_address;
-    } else {
-        place = place_take(return_address, sp);
-        if (UNLIKELY(!place)) {
-            lose();
-            return (struct next){0, call->target};
-        }
+    uintptr_t sp = (uintptr_t)slot;
+    struct place *place = place_at(*slot);
+    if (UNLIKELY(place)) leave_place(slot, place);
+    if (UNLIKELY(call->is_passed)) return pass(call);
+    if (UNLIKELY(control_mode() == MODE_OFF)) return (struct next){0, call->target};
+    uintptr_t return_address = *slot;
+    place = place_take(return_address, sp);
+    if (UNLIKELY(!place)) {
+        lose();
+        return (struct next){0, call->target};
     }
     place->target = call->target;
-    uint32_t answer =
-        mode == MODE_TRACE && !control_is_behind() ? place_trace_enter(call->function, return_address, sp) : SLED_OTHER;
+    uint32_t answer = records_straight() ? place_trace_enter(call->function, return_address, sp) : SLED_OTHER;
     if (UNLIKELY(answer)) place_enter(call->function, return_address, sp, context, answer, registers);
     // By now, a fork's child has joined the recording.
     if (UNLIKELY(!call->is_told)) tell(call);
     return (struct next){address_of(place), call->target};
 }
 
-// Returns where the call's caller goes on.
+// Returns where the call's caller goes on. The registers are as the function has left them.
 HOOK uintptr_t library_end(struct place *place, uintptr_t sp, const struct sled_registers *registers) {
-    uintptr_t return_address = place_return_address(place, place->return_address, sp);
+    uintptr_t return_address = place_give(place, sp);
     end(sp, registers);
-    place_give(place);
     return return_address;
 }
 
 // ---- the first instructions
-
-#define TEXT(number) AS_TEXT(number)
-#define AS_TEXT(number) #number
 
 // For every instruction of a place, the caller's address is in the struct place that the place's call refers to. With
 // s = pc & -32, the place's own address, that is
@@ -157,13 +149,7 @@ _Static_assert(LIBRARY_STUB_SIZE == 16 && PLACE_SIZE == 32 && sizeof(struct libr
                "the assembly knows them");
 
 // All registers but r11 are kept at both ends: some calling conventions have callers rely on them.
-#define SAVE                                                                                                           \
-    "leaq -88(%rsp), %rsp\n.cfi_adjust_cfa_offset 88\n"                                                                \
-    "movq %rax, (%rsp)\nmovq %rcx, 8(%rsp)\nmovq %rdx, 16(%rsp)\nmovq %rsi, 24(%rsp)\nmovq %rdi, 32(%rsp)\n"           \
-    "movq %r8, 40(%rsp)\nmovq %r9, 48(%rsp)\nmovq %r10, 56(%rsp)\nmovq %r13, 64(%rsp)\n"
-#define RESTORE                                                                                                        \
-    "movq (%rsp), %rax\nmovq 8(%rsp), %rcx\nmovq 16(%rsp), %rdx\nmovq 24(%rsp), %rsi\nmovq 32(%rsp), %rdi\n"           \
-    "movq 40(%rsp), %r8\nmovq 48(%rsp), %r9\nmovq 56(%rsp), %r10\n"
+#define SAVE SAVE_REGISTERS("88") "movq %r13, 64(%rsp)\n"
 #define FUNCTION(name)                                                                                                 \
     ".hidden " name "\n.globl " name "\n.type " name ", %function\n.p2align 5\n" name ":\n.cfi_startproc\n"
 #define END(name) ".cfi_endproc\n.size " name ", . - " name "\n"
@@ -175,13 +161,13 @@ __asm__(".pushsection .text.fathom_library, \"ax\", %progbits\n"                
         SAVE "imulq $48, %r11, %rdi\naddq library_calls_address(%rip), %rdi\nleaq 88(%rsp), %rsi\nmovq %r14, %rdx\n"  //
              "movq %rsp, %rcx\ncall library_begin\n"                                                                  //
              "movq %rdx, %r11\ntestq %rax, %rax\njne 1f\n"                                                            //
-        RESTORE "leaq 88(%rsp), %rsp\n.cfi_def_cfa_offset 8\njmp *%r11\n"                                             //
+        RESTORE_REGISTERS "leaq 88(%rsp), %rsp\n.cfi_def_cfa_offset 8\njmp *%r11\n"                                   //
              "1:\n.cfi_def_cfa_offset 96\nmovq %rax, %r11\n"                                                          //
-        RESTORE "leaq 96(%rsp), %rsp\n.cfi_def_cfa_offset 0\njmp *%r11\n" END("library_entry")                        //
+        RESTORE_REGISTERS "leaq 96(%rsp), %rsp\n.cfi_def_cfa_offset 0\njmp *%r11\n" END("library_entry")              //
         FUNCTION("place_leave") ".cfi_def_cfa_offset 16\n"                                                            //
                                 "popq %r11\n.cfi_def_cfa_offset 8\naddq places_address(%rip), %r11\n"                 //
         SAVE "movq %r11, %rdi\nleaq 88(%rsp), %rsi\nmovq %rsp, %rdx\ncall library_end\nmovq %rax, 88(%rsp)\n"         //
-        RESTORE "leaq 88(%rsp), %rsp\n.cfi_def_cfa_offset 8\nret\n" END("place_leave") ".popsection\n");
+        RESTORE_REGISTERS "leaq 88(%rsp), %rsp\n.cfi_def_cfa_offset 8\nret\n" END("place_leave") ".popsection\n");
 
 HOOK struct place *const places_address = places;
 HOOK struct library_call *const library_calls_address = library_calls;

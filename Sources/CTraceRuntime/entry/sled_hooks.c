@@ -203,16 +203,10 @@ HOOK void sled_leave(uintptr_t sp, uint32_t answer, const struct sled_registers 
 
 // ---- the first instructions
 
-// The registers that a call may change, in a frame of FRAME bytes. r11 is one of those that have to stay: clang's
-// indirect tail calls have their target there.
-#define SAVE(FRAME)                                                                                                    \
-    "leaq -" FRAME "(%rsp), %rsp\n.cfi_adjust_cfa_offset " FRAME "\n"                                                  \
-    "movq %rax, (%rsp)\nmovq %rcx, 8(%rsp)\nmovq %rdx, 16(%rsp)\nmovq %rsi, 24(%rsp)\nmovq %rdi, 32(%rsp)\n"           \
-    "movq %r8, 40(%rsp)\nmovq %r9, 48(%rsp)\nmovq %r10, 56(%rsp)\nmovq %r11, 72(%rsp)\n"
+// r11 is one of those that have to stay: clang's indirect tail calls have their target there.
+#define SAVE(FRAME) SAVE_REGISTERS(FRAME) "movq %r11, 72(%rsp)\n"
 #define RESTORE(FRAME)                                                                                                 \
-    "movq (%rsp), %rax\nmovq 8(%rsp), %rcx\nmovq 16(%rsp), %rdx\nmovq 24(%rsp), %rsi\nmovq 32(%rsp), %rdi\n"           \
-    "movq 40(%rsp), %r8\nmovq 48(%rsp), %r9\nmovq 56(%rsp), %r10\nmovq 72(%rsp), %r11\n"                               \
-    "leaq " FRAME "(%rsp), %rsp\n.cfi_adjust_cfa_offset -" FRAME "\nret\n"
+    RESTORE_REGISTERS "movq 72(%rsp), %r11\nleaq " FRAME "(%rsp), %rsp\n.cfi_adjust_cfa_offset -" FRAME "\nret\n"
 // Jumps to `other` where the mode is not MODE_TRACE, and to `off` where nothing is recorded any more. Leaves an answer
 // for the former in eax.
 #define MODE(other, off)                                                                                               \

@@ -25,6 +25,16 @@ uint32_t sled_trace_leave(uintptr_t sp);
 // `registers` is NULL at a tail call, where the registers hold the arguments of the function that is called.
 void sled_leave(uintptr_t sp, uint32_t answer, const struct sled_registers *registers);
 
+// For the first instructions: the registers that a call may change, but r11, in a frame of FRAME bytes, as struct
+// sled_registers has them. Its r13, and r11, come behind.
+#define SAVE_REGISTERS(FRAME)                                                                                          \
+    "leaq -" FRAME "(%rsp), %rsp\n.cfi_adjust_cfa_offset " FRAME "\n"                                                  \
+    "movq %rax, (%rsp)\nmovq %rcx, 8(%rsp)\nmovq %rdx, 16(%rsp)\nmovq %rsi, 24(%rsp)\nmovq %rdi, 32(%rsp)\n"           \
+    "movq %r8, 40(%rsp)\nmovq %r9, 48(%rsp)\nmovq %r10, 56(%rsp)\n"
+#define RESTORE_REGISTERS                                                                                              \
+    "movq (%rsp), %rax\nmovq 8(%rsp), %rcx\nmovq 16(%rsp), %rdx\nmovq 24(%rsp), %rsi\nmovq 32(%rsp), %rdi\n"           \
+    "movq 40(%rsp), %r8\nmovq 48(%rsp), %r9\nmovq 56(%rsp), %r10\n"
+
 #endif
 
 #endif

@@ -91,13 +91,24 @@ struct place *place_take(uintptr_t return_address, uintptr_t sp) {
     return NULL;
 }
 
-void place_abandon(uintptr_t return_address, uintptr_t sp) {
-    struct place *place = find(return_address, sp);
-    if (place) place_give(place);
+// Release: whoever takes the place next finds that nobody needs it.
+static void close_one(struct place *place) {
+    // Relaxed: only whoever runs on that stack changes it while it is not 0.
+    uint32_t open = __atomic_load_n(&place->open, __ATOMIC_RELAXED);
+    if (open && open != PLACE_TAKEN) __atomic_store_n(&place->open, open - 1, __ATOMIC_RELEASE);
 }
 
-uintptr_t place_return_address(const struct place *place, uintptr_t return_address, uintptr_t sp) {
-    if (LIKELY(place->stack_pointer == sp)) return return_address;
+void place_abandon(uintptr_t return_address, uintptr_t sp) {
+    struct place *place = find(return_address, sp);
+    if (place) close_one(place);
+}
+
+uintptr_t place_give(struct place *place, uintptr_t sp) {
+    uintptr_t return_address = place->return_address;
+    if (LIKELY(place_is_of(place, sp))) {
+        close_one(place);
+        return return_address;
+    }
     const struct former *former = formers_of(place, sp);
     for (const struct former *end = former + FORMER_WAYS; former < end; former++)
         if (former->place == place && former->stack_pointer == sp) return former->return_address;

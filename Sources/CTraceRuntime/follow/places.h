@@ -45,17 +45,11 @@ extern struct place places[PLACE_COUNT] __attribute__((visibility("hidden")));
 struct place *place_take(uintptr_t return_address, uintptr_t sp);
 // A jump has left the call that was to return there, if it came by a place.
 void place_abandon(uintptr_t return_address, uintptr_t sp);
-// Where a call returns to in the end that has returned to a place, from `sp` on the stack. It is told what the place
-// has, which is another's where the place was given away meanwhile.
-uintptr_t place_return_address(const struct place *place, uintptr_t return_address, uintptr_t sp);
-
-// A call has returned to its place, or will not because another takes its place on the stack. Release: whoever takes
-// the place next finds that nobody needs it.
-INTERNAL void place_give(struct place *place) {
-    // Relaxed: only whoever runs on that stack changes it while it is not 0.
-    uint32_t open = __atomic_load_n(&place->open, __ATOMIC_RELAXED);
-    if (open && open != PLACE_TAKEN) __atomic_store_n(&place->open, open - 1, __ATOMIC_RELEASE);
-}
+// A call has returned to a place, from `sp` on the stack, or will not because another takes its place there. Returns
+// where it goes on in the end. The place need not be its own any more (a stack that was copied).
+uintptr_t place_give(struct place *place, uintptr_t sp);
+// Whether it still is.
+INTERNAL int place_is_of(const struct place *place, uintptr_t sp) { return place->stack_pointer == sp; }
 
 #else
 
