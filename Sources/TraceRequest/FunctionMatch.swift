@@ -109,16 +109,20 @@ public struct FunctionMatch {
     /// The same of functions that are called through slots: what the C library's well-known functions take is known.
     private func addLibraryArguments(_ functions: inout [NamedFunction], of module: ReportedFunctions) -> [String] {
         var mute: [NamedFunction] = []
+        var asked: Set<ArgumentPath> = [], names: Set<String> = []
         for index in functions.indices where !functions[index].rule.hasNoValues {
             let function = functions[index]
             guard let prototype = LibraryPrototype(of: function.name, in: module.path) else {
                 mute.append(function)
                 continue
             }
-            let names = paths(of: function.name, in: module.path).map(\.text)
+            let paths = paths(of: function.name, in: module.path)
+            asked.formUnion(paths.filter { $0 != .all })
+            names.formUnion(prototype.argumentNames)
             let conditions = conditions(on: function.name, in: module.path)
             functions[index].arguments = function.addresses.flatMap { address in
-                let arguments = function.rule.recordsArguments ? prototype.arguments(named: names, at: address) : nil
+                let arguments =
+                    function.rule.recordsArguments ? prototype.arguments(named: paths.map(\.text), at: address) : nil
                 let result = function.rule.recordsResults ? prototype.result(at: address) : nil
                 return [arguments, result].compactMap { $0.map { ArgumentRecipe($0, conditions) } }
             }
@@ -127,11 +131,20 @@ public struct FunctionMatch {
         let told = Set(functions.filter { !$0.arguments.isEmpty }.flatMap(\.addresses))
         let option = functions.contains(where: \.rule.recordsArguments) ? argumentOption : "--returns"
         mute.removeAll { !told.isDisjoint(with: $0.addresses) }
-        return mute.isEmpty
-            ? []
-            : [
-                "warning: \(option): it is not known what \(Self.named(mute)) of \(CommandText.line([PathText.name(module.path)])) takes"
-            ] + warnings(functions, in: module.path)
+        var lines = warnings(functions, in: module.path)
+        if !mute.isEmpty {
+            let library = CommandText.line([PathText.name(module.path)])
+            lines.insert("warning: \(option): it is not known what \(Self.named(mute)) of \(library) takes", at: 0)
+        }
+        return lines + unknown(asked.filter { !names.contains($0.text) }, among: names)
+    }
+
+    /// That no function has arguments of these names, a line each.
+    private func unknown(_ paths: some Sequence<ArgumentPath>, among names: Set<String>) -> [String] {
+        paths.sorted { $0.text < $1.text }.map { path in
+            "warning: \(argumentOption): no function that is asked for has an argument \(CommandText.line([path.text]))"
+                + NearNames(to: path.names[0], among: names.sorted()).question
+        }
     }
 
     /// Says which conditions can hold for no call of some functions, a line for each condition.
@@ -182,10 +195,8 @@ public struct FunctionMatch {
         }
         return Self.lacks(finder, functions, wanted.isEmpty ? "--returns" : argumentOption)
             + warnings(functions, in: module.path)
-            + finder.unknown.sorted { $0.text < $1.text }.map { path in
-                "warning: \(argumentOption): no function that is asked for has an argument \(CommandText.line([path.text]))"
-                    + NearNames(to: path.names[0], among: finder.names.sorted()).question
-            } + Self.refusal(returning.filter { !finder.withHooks.isDisjoint(with: $0.addresses) })
+            + unknown(finder.unknown, among: finder.names)
+            + Self.refusal(returning.filter { !finder.withHooks.isDisjoint(with: $0.addresses) })
     }
 
     /// What cannot be shown because the debug information does not have it, a line for each way to lack it.

@@ -47,14 +47,7 @@ public struct SummaryText {
         if let older = summary.setAside { lines.append(Self.setAside(older)) }
         if summary.paths > 0 { lines.append(Self.paths(summary)) }
         if summary.calls == 0 && missing == 0 && summary.leftOutCalls == 0 && !summary.isContinued {
-            lines.append(
-                isFirst
-                    ? "no function with a trap was called"
-                    : options.hasLibraryCalls
-                        ? "no program called a function of a library that --libcalls asks for, as far as calls go through slots"
-                        : options.hasHooks
-                            ? "no function with hooks was called"
-                            : "no program with hooks was started; fathom build gives hooks, as in fathom build -- make")
+            lines.append(Self.noCalls(options))
         }
         if missing > 0 || overflow {
             let reason =
@@ -122,6 +115,18 @@ public struct SummaryText {
             lines.append("next: fathom \(view) \(CommandText.file(summary.session))")
         }
         self.lines = lines
+    }
+
+    /// Why there are no calls.
+    private static func noCalls(_ options: Options) -> String {
+        if options.isFirst { return "no function with a trap was called" }
+        if options.hasLibraryCalls {
+            return
+                "no program called a function of a library that --libcalls asks for, as far as calls go through slots"
+        }
+        return options.hasHooks
+            ? "no function with hooks was called"
+            : "no program with hooks was started; fathom build gives hooks, as in fathom build -- make"
     }
 
     /// What is said as soon as something was saved of a ring.

@@ -16,17 +16,13 @@ extension Session {
                     }
                     guard let module else { continue }
                     let identity = ModuleIdentity(path: module.path, buildID: module.buildID)
-                    names[identity, default: [:]][address &- module.bias, default: call.name].replace(by: call.name)
+                    let place = address &- module.bias, known = names[identity]?[place] ?? call.name
+                    let isShorter = (call.name.utf8.count, call.name) < (known.utf8.count, known)
+                    names[identity, default: [:]][place] = isShorter ? call.name : known
                 }
             }
         }
         return names
-    }
-}
-
-extension String {
-    fileprivate mutating func replace(by other: String) {
-        if (other.utf8.count, other) < (utf8.count, self) { self = other }
     }
 }
 

@@ -15,6 +15,8 @@ public struct LibraryPrototype: Sendable {
     var setsError = false
     var arguments: [(name: String, type: Character)]
 
+    public var argumentNames: [String] { arguments.map(\.name) }
+
     /// nil when the function is not one of the C library, or not known.
     ///
     /// - Complexity: O(1) after the table is read.

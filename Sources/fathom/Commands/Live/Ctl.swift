@@ -196,7 +196,8 @@ struct Ctl: ParsableCommand {
         for module in session.processes.flatMap(\.modules) where seen.insert("\(module.path)\(module.buildID)").inserted
         {
             let functions = try? ReportedFunctions(
-                path: module.path, buildID: module.buildID, lines: !options.places.isEmpty)
+                path: module.path, buildID: module.buildID, lines: !options.places.isEmpty,
+                libraries: session.description?.option(.libcalls) != nil)
             if let functions { modules.append(functions) }
             named.append(
                 (ModuleFile(path: module.path, buildID: module.buildID), functions.map { match.functions(of: $0) }))
