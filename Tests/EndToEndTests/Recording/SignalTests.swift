@@ -41,10 +41,20 @@ import Testing
         }
     }
 
-    /// Whatever the options leave out is counted, and nothing else is missing, however often handlers interrupt the hooks.
+    /// Whatever the options leave out is counted, and nothing else is missing, however often handlers interrupt the hooks. Where the
+    /// recorder gets no processor in time, calls are lost, and that is told; of three recordings, one has all calls.
     @Test(arguments: ["timer", "altstack", "kill"], [["-D", "1"], ["-D", "2"], ["-t", "1s"], ["-t", "100ns"]])
     func everyCallIsThereOrLeftOut(_ kind: String, _ options: [String]) throws {
         let binary = try Binaries.instrumented("signals.c", .gccO2)
+        for attempt in 1...3 {
+            let lost = try lostCalls(of: binary, kind, options)
+            if lost == 0 { return }
+            #expect(attempt < 3, "\(lost) calls lost")
+        }
+    }
+
+    /// Records the program, and expects that each call is shown, or counted as left out or lost.
+    private func lostCalls(of binary: String, _ kind: String, _ options: [String]) throws -> Int {
         let directory = try TemporaryDirectory("signals")
         let session = directory.file("session.fathom")
         let truth = directory.file("truth")
@@ -59,13 +69,13 @@ import Testing
         let expected = try Truth.lines(truth).reduce(kind == "kill" ? 6 : 2) { $0 + (Int($1[1]) ?? 0) }
         let counts = try dump.counts()
         let kept = counts.values.reduce(0, +)
-        // Where the recorder gets no processor in time, calls are lost, and that is told.
         let info = try Fathom.run(["info", "--format", "json", session]).stdout
         let lost = try #require(info.firstMatch(of: /"lost_calls": ?(\d+)/).flatMap { Int($0.1) })
         #expect(kept + leftOut + lost == expected, "\(counts), \(leftOut) left out and \(lost) lost of \(expected)")
         let tree = try Fathom.run(["tree", "--min-cost", "10s", session])
         #expect(
             lost > 0 || !tree.stderr.contains("begins with") && !tree.stderr.contains("lost"), "\(tree.stderr)")
+        return lost
     }
 
     /// A handler that interrupted a hook forks once or twice, with hooks of its own or without, jumps within itself, or

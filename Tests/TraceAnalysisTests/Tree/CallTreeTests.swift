@@ -258,6 +258,30 @@ import TraceFile
         #expect(try tree(TreeFilter(), layout) == ["0 a 90/40", "1 c 30/20", "2 b 10/10", "1 b 20/20 x2"])
     }
 
+    /// Calls that hide others are folded into calls that do not, and so have more to tell than before: there is room for all of it.
+    @Test func foldedCallsTellWhatTheyHide() throws {
+        let letters = (UInt64(65)...90).map { $0 }
+        try TraceWriter.session(path) { records in
+            records.enter(109, at: 0)
+            var time: UInt64 = 0
+            for letter in letters {
+                records.enter(letter, at: time)
+                records.exit(at: time + 100)
+                records.enter(letter, at: time + 100)
+                records.enter(120, at: time + 110)
+                records.exit(at: time + 120)
+                records.exit(at: time + 200)
+                time += 200
+            }
+            records.exit(at: time)
+        }
+        var layout = TreeLayout()
+        layout.order = .cost
+        let lines = try tree(filter { $0.minCost = 50 }, layout)
+        let calls = letters.flatMap { ["1 \(String(UnicodeScalar(UInt8($0)))) 200/190 x2", "  1 calls 10"] }
+        #expect(lines == ["0 m 5200/0"] + calls)
+    }
+
     /// Of several threads the longest calls, as many as are asked for and no more; their callers are among them.
     @Test(arguments: 1...8, [1, 2, 7, 40, 10_000])
     func longest(_ seed: Int, _ limit: Int) throws {
