@@ -5,7 +5,7 @@
 FATHOM_WITHOUT_HOOKS
 
 // Its functions become functions of this file, which has no hooks.
-#include "CInstructions.h"
+#include "CDecoder.h"
 
 // A frame is made by a push or by a subtraction from the stack pointer, and once in a call.
 static int makes_frame(const uint8_t *code) {
