@@ -61,7 +61,7 @@ extension Attachment {
             }
             // Each slot is a word, through which threads may be calling meanwhile.
             PointedSlots(process.map, to: process.runtime, known: slots, memory, pid).point(toRuntime: false, memory)
-            if !isOff, !process.sleds.isEmpty { isOff = process.call("fathom_close_sleds") }
+            if !isOff, !process.sleds.isEmpty || process.hasDetours { isOff = process.call("fathom_close_sleds") }
             do throws(AttachError) {
                 if let ending = try leave(process) { return ending }
             } catch {

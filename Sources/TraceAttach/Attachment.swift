@@ -218,14 +218,20 @@ public final class Attachment {
         let process = try heldProcess(pid, within: Self.patience)
         defer { process.letGo() }
         guard LinkMap.entries(debug, memory) == map.entries else { return false }
-        var words: [UInt64] = [UInt64(process.threads.count)]
+        var words: [UInt64] = [UInt64(process.threads.count)], others: [UInt64] = []
+        // One that is in a call of the kernel may have to begin it anew.
+        let movable = process.threads.filter { $0.stopped.system_call < 0 }
         for thread in process.threads {
-            let (frames, _) = stacks.frames(of: thread.tid, thread.registers, most: 4096)
+            let (frames, isWhole) = stacks.frames(of: thread.tid, thread.registers, most: 4096)
+            others += returns(of: thread, frames, isWhole)
             let calls = open.calls(frames, stacks.stackPointers)
             words += [UInt64(thread.tid), UInt64(calls.count)]
             for call in calls { words += [call.function, call.site, call.place] }
             if process.isOverdue { return false }
         }
+        words += [UInt64(movable.count), UInt64(others.count)] + movable.map(\.stopped.program_counter) + others
+        let placesAt = (words.count - movable.count - others.count) * MemoryLayout<UInt64>.size
+        var moved: [UInt64] = []
         guard let thread = process.threads.first(where: \.isFree), let room, let begin else { return false }
         do throws(RemoteCall.Failure) {
             let call = try RemoteCall(thread, of: pid, places, memory)
@@ -234,14 +240,30 @@ public final class Attachment {
             guard address != 0 else { throw .impossible("it has no room for more memory") }
             guard words.withUnsafeBytes({ memory.write($0, at: address) }) else { throw .ended }
             _ = try call.call(begin)
+            moved = movable.indices.map { memory.load(address &+ UInt64(placesAt + $0 * 8), as: UInt64.self) ?? 0 }
         } catch {
             throw failure(error)
+        }
+        // What these were in the midst of is elsewhere now.
+        for (thread, place) in zip(movable, moved) where place != thread.stopped.program_counter && place != 0 {
+            thread.move(to: place)
         }
         let now = found.asTheyAre(memory)
         now.point(toRuntime: true, memory)
         slots = now.byAddress
         entries = map.entries
         return true
+    }
+
+    /// Where a thread is in a call of the kernel, and where handlers of signals on its stack return to; where the stack cannot be followed
+    /// to its end, all that may be such an address.
+    private func returns(of thread: HeldThread, _ frames: [NativeFrame], _ isWhole: Bool) -> [UInt64] {
+        var found = frames.dropFirst().filter(\.isExact).map(\.address)
+        if thread.stopped.system_call >= 0 { found.append(thread.stopped.program_counter) }
+        if isWhole { return found }
+        let last = stacks.stackPointers.last.flatMap { $0 > 0 ? $0 : nil } ?? thread.stopped.stack_pointer
+        let words = memory.words(from: last & ~7, most: 1 << 17)
+        return found + words.filter { word in stacks.modules.contains { $0.low <= word && word < $0.high } }
     }
 
     func pointable() -> (LinkMap, LoadedModule, PointedSlots)? {

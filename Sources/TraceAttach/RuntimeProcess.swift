@@ -42,6 +42,11 @@ struct RuntimeProcess {
             + sleds.map { $0.stubs(words.stubsSize) }
     }
 
+    /// Whether functions without hooks lead to the runtime, or did.
+    var hasDetours: Bool {
+        runtime.addresses(of: "fathom_has_detours", memory).first.flatMap { memory.load($0, as: UInt32.self) } ?? 0 != 0
+    }
+
     private func isCode(_ address: UInt64) -> Bool { code.contains { $0.contains(address) } }
 
     private func isReturn(_ address: UInt64) -> Bool { isCode(address) && !returnPlaces.contains(address) }

@@ -141,13 +141,14 @@ public struct Diagnosis: Sendable {
                     ? Finding("library", .ok, text)
                     : Finding("library", .limited, text, remedy: "build it with fathom build"))
         } else if let refusal = program.refusal {
-            findings.append(Finding("program", .no, refusal))
+            findings.append(Finding("program", program.detours.map { $0.fit > 0 } ?? false ? .limited : .no, refusal))
         } else {
             findings.append(
                 Finding(
                     "program", .ok,
                     "\(program.path): can be recorded; \(counted)"))
         }
+        if let detours = program.detours { findings.append(withoutHooks(program.path, detours)) }
         if program.functionCount == 0 {
             // What cannot be recorded may be no program.
             if program.refusal != nil, !program.isLibrary { return findings }
@@ -164,5 +165,19 @@ public struct Diagnosis: Sendable {
             findings.append(Finding("symbols", .ok, "\(program.path): names, files and lines"))
         }
         return findings
+    }
+
+    /// How many functions `record --any` would record, and which not, for which reasons.
+    private static func withoutHooks(_ path: String, _ detours: MachineFacts.Program.Detours) -> Finding {
+        if let refusal = detours.refusal { return Finding("as it is", .limited, "\(path): \(refusal)") }
+        let refused = detours.refused.reduce(0) { $0 + $1.names.count }
+        var text =
+            "\(path): \(CountText.grouped(UInt64(detours.fit))) of \(CountText.grouped(UInt64(detours.fit + refused))) functions can be "
+            + "recorded without a rebuild, by fathom record --any"
+        for (reason, names) in detours.refused where !names.isEmpty {
+            let shown = names.prefix(3).joined(separator: ", ")
+            text += "; \(CountText.grouped(UInt64(names.count))) \(reason) (\(shown)\(names.count > 3 ? ", …" : ""))"
+        }
+        return Finding("as it is", .ok, text)
     }
 }

@@ -26,6 +26,23 @@ public struct MachineFacts: Sendable {
         public var isLibrary = false
         /// Whether some function's file and line are known.
         public var hasLines: Bool
+        /// What `record --any` can do with a program or library without hooks; nil: it has hooks, or its functions are not known.
+        public var detours: Detours?
+
+        /// How many functions can be recorded although they have no hooks.
+        public struct Detours: Sendable {
+            public var fit: Int
+            /// The names of the others, by the reason in words.
+            public var refused: [(reason: String, names: [String])]
+            /// Why none of them can; nil: some can.
+            public var refusal: String?
+
+            public init(fit: Int, refused: [(reason: String, names: [String])], refusal: String?) {
+                self.fit = fit
+                self.refused = refused
+                self.refusal = refusal
+            }
+        }
 
         public init(path: String, refusal: String?, functionCount: Int, hookedCount: Int, hasLines: Bool) {
             self.path = path

@@ -15,10 +15,10 @@ public struct FirstCallRequest {
 
     /// - Parameters:
     ///   - executable: a program, or a script, whose interpreter is asked for when it runs.
-    ///   - patterns: of the modules that are asked for; see ``FirstCallModules``.
+    ///   - patterns: of the modules that are asked for; see ``ChosenModules``.
     /// - Throws: ``Refusal`` when no function can get a trap; ``Pattern/InvalidPattern``.
     public init(of executable: String, _ patterns: [String]) throws {
-        let choice = try FirstCallModules(patterns)
+        let choice = try ChosenModules(patterns)
         let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
         if FunctionEntries.hasThreadSanitizer(executable) {
             throw Refusal(
@@ -62,7 +62,7 @@ public struct FirstCallRequest {
         functions = RecordingRequest.Functions(
             all: all, known: known,
             find: { file in
-                guard let choice = try? FirstCallModules(patterns),
+                guard let choice = try? ChosenModules(patterns),
                     choice.holds(file.path, isProgram: FunctionEntries.isProgram(file.path)),
                     !FunctionEntries.hasThreadSanitizer(file.path)
                 else { return [] }
@@ -91,7 +91,7 @@ public struct FirstCallRequest {
     }
 
     /// The modules whose functions got no traps, a line each, once the program has run.
-    public static func refusals(_ session: Session, _ choice: FirstCallModules) -> [String] {
+    public static func refusals(_ session: Session, _ choice: ChosenModules) -> [String] {
         var paths: Set<String> = []
         for process in session.processes {
             for module in process.modules

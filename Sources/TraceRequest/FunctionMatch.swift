@@ -178,7 +178,10 @@ public struct FunctionMatch {
         let returning = functions.filter(\.rule.recordsResults)
         guard !wanted.isEmpty || !returning.isEmpty else { return [] }
         let results = Set(returning.flatMap(\.addresses))
-        guard let finder = try? ArgumentFinder(path: module.path, wanted: wanted, results: results), finder.hasDWARF
+        guard
+            let finder = try? ArgumentFinder(
+                path: module.path, wanted: wanted, results: results, startsAtEntries: module.hasDetours),
+            finder.hasDWARF
         else {
             let (option, what) = wanted.isEmpty ? ("--returns", "results") : (argumentOption, "arguments")
             return [

@@ -71,7 +71,7 @@ public struct Refusal: Error, Equatable, CustomStringConvertible {
             }
             description =
                 "\(path): has no hooks; build it with fathom build -- make (or swift build), or with -finstrument-functions -g; "
-                + "without hooks, fathom record --libcalls shows its library calls, fathom sample, fathom record --first-calls and fathom startup can look at it, and "
+                + "as it is, fathom record --any records its functions and fathom record --libcalls its library calls, fathom sample, fathom record --first-calls and fathom startup can look at it, and "
                 + "--force runs it for the programs with hooks that it starts"
         case .elfStatic, .elfDynamic: return nil
         }

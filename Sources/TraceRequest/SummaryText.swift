@@ -19,6 +19,8 @@ public struct SummaryText {
         public var hasHooks = true
         /// Whether calls of library functions were asked for, which need no hooks.
         public var hasLibraryCalls = false
+        /// Whether functions without hooks were asked for.
+        public var hasDetours = false
         /// Whether there is a terminal, for which `fathom browse` is.
         public var onTerminal = false
 
@@ -120,6 +122,7 @@ public struct SummaryText {
     /// Why there are no calls.
     private static func noCalls(_ options: Options) -> String {
         if options.isFirst { return "no function with a trap was called" }
+        if options.hasDetours { return "no function with a detour was called" }
         if options.hasLibraryCalls {
             return
                 "no program called a function of a library that --libcalls asks for, as far as calls go through slots"

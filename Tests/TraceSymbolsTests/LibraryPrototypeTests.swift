@@ -46,7 +46,7 @@ import Testing
                 int two(void) { return hidden(); }
                 """
             ], compiler: .gcc, flags: ["-shared", "-fPIC", "-O0"], output: directory.file("library.so"))
-        let reported = try ReportedFunctions(path: path, libraries: true)
+        let reported = try ReportedFunctions(path: path, unhooked: .exported)
         #expect(reported.isLibrary)
         #expect(Set(reported.functions.map(\.name)).isSuperset(of: ["one", "other", "two"]))
         #expect(!reported.functions.contains { $0.name == "hidden" })

@@ -121,4 +121,17 @@ static inline int fathom_stop_registers(pid_t thread, uint64_t registers[FATHOM_
 #endif
 }
 
+// Makes a thread that has stopped go on elsewhere. Returns 0, or -1 and errno.
+static inline int fathom_stop_move(pid_t thread, uint64_t counter) {
+    struct user_regs_struct registers;
+    struct iovec place = {&registers, sizeof registers};
+    if (ptrace(PTRACE_GETREGSET, thread, (void *)NT_PRSTATUS, &place)) return -1;
+#if defined(__x86_64__)
+    registers.rip = counter;
+#elif defined(__aarch64__)
+    registers.pc = counter;
+#endif
+    return (int)ptrace(PTRACE_SETREGSET, thread, (void *)NT_PRSTATUS, &place);
+}
+
 #endif

@@ -19,7 +19,7 @@
 #include "CTraceSum.h"
 
 #define FATHOM_FUNCTIONS_MAGIC 0x31434e5548544146ull  // "FATHUNC1"
-#define FATHOM_FUNCTIONS_VERSION 3u
+#define FATHOM_FUNCTIONS_VERSION 4u
 #define FATHOM_FUNCTIONS_HEAD 262144u
 
 // What is to be done with a function's calls: the low 16 bits of a table's word. The rest of the word is an address in
@@ -37,6 +37,7 @@
 #define FATHOM_SAYS_RESULTS 0x4000u     // what their calls return is recorded, if they have sleds
 #define FATHOM_SAYS_CONDITIONS 0x8000u  // of all functions only: some calls are told of for their arguments
 #define FATHOM_SAYS_BITS 16
+#define FATHOM_SAYS_DETOURS 0x10000u  // of all functions only: those of some modules get detours
 // First calls are recorded, and nothing else: the function's first byte is replaced by a trap, which its first call
 // takes away. The low 8 bits of such a word are that byte; it stands alone, and a table's words are in ascending order.
 #define FATHOM_SAYS_FIRST_CALL 0x2000u
@@ -57,18 +58,27 @@ struct fathom_trigger {
     uint64_t min_cost_ticks;
 };
 
-// A module's functions: `words` words at `offset`, in any order, behind them the names of those with a mark, and behind
-// these what is to be recorded of arguments: a struct fathom_arguments, or nothing.
+// A module's functions: `words` words at `offset`, in any order, behind them the names of those with a mark, behind
+// these what is to be recorded of arguments: a struct fathom_arguments, or nothing, and last the functions with
+// detours.
 struct fathom_function_table {
     uint64_t key;     // fathom_module_key
     uint64_t offset;  // in the file, in bytes
     uint32_t words;
     uint32_t names_size;      // bytes of struct fathom_function_name
     uint32_t arguments_size;  // bytes from the struct fathom_arguments on
-    uint32_t reserved;
+    uint32_t detours;         // struct fathom_detour
 };
 #define FATHOM_TABLE_LIMIT 4096u
 #define FATHOM_TABLE_UNKNOWN 0xffffffffu  // in place of `words`: the module's functions could not be read
+
+// A function without a hook, whose first instructions can be moved, so that a jump takes their place (CDetours.h). They
+// stand in the order of their addresses. What is in memory must be what the recorder has judged.
+struct fathom_detour {
+    uint64_t address;  // in the module's file
+    uint8_t code[5];   // what stands there
+    uint8_t reserved[3];
+};
 
 // The name of a function with a mark. The text follows, padded to 8 bytes.
 struct fathom_function_name {
@@ -187,6 +197,7 @@ struct fathom_functions {
 
 FATHOM_SIZE(fathom_trigger, 16);
 FATHOM_SIZE(fathom_function_table, 32);
+FATHOM_SIZE(fathom_detour, 16);
 FATHOM_SIZE(fathom_arguments, 16);
 FATHOM_SIZE(fathom_argument_site, 24);
 FATHOM_SIZE(fathom_layout, 8);

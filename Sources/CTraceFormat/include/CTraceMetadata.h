@@ -24,6 +24,7 @@
 #define FATHOM_ITEM_UNSEEN_MEMORY 15u  // struct fathom_unseen_memory_item
 
 #define FATHOM_ITEM_LIBRARY_CALL 16u  // struct fathom_library_call_item
+#define FATHOM_ITEM_DETOURS 17u       // struct fathom_detours_item
 
 // Header of a metadata item; `size` covers header, body and padding to 8.
 struct fathom_item {
@@ -147,6 +148,21 @@ struct fathom_sleds_item {
     uint32_t looping;    // those whose sled a loop leads to that keeps values where open sleds write
 };
 
+// Functions of the module whose code begins at `low` have got detours. A later item of the same module takes the place
+// of an earlier one.
+struct fathom_detours_item {
+    struct fathom_item item;
+    uint64_t ticks;
+    uint64_t low;
+    uint32_t asked;  // functions that the recorder has judged to be fit
+    uint32_t open;   // of these, those whose calls are recorded
+    uint32_t busy;   // those that were closed again to keep to `budget`
+    uint32_t
+        error;  // why none has one, FATHOM_DETOURS_* or errno with which the code could not be changed; 0: some have
+};
+#define FATHOM_DETOURS_NO_ROOM 0xffffffffu  // there was no free memory near the module
+#define FATHOM_DETOURS_LATE 0xfffffffeu     // other threads may run the module's code
+
 // What the values of ARGUMENTS records with this layout are. A fork's child has its parent's layouts. Body ends with
 // `text_size` bytes.
 struct fathom_layout_item {
@@ -210,6 +226,7 @@ FATHOM_SIZE(fathom_missed_item, 32);
 FATHOM_SIZE(fathom_unnamed_item, 24);
 FATHOM_OFFSET(fathom_sleds_item, error, 48);
 FATHOM_SIZE(fathom_sleds_item, 56);
+FATHOM_SIZE(fathom_detours_item, 40);
 FATHOM_SIZE(fathom_layout_item, 16);
 FATHOM_SIZE(fathom_unseen_memory_item, 16);
 FATHOM_SIZE(fathom_startup_item, 88);

@@ -6,6 +6,8 @@
 #include "../host/runtime.h"
 #include "../record/away.h"
 #include "../record/put.h"
+#include "../session/detours.h"
+#include "../session/functions.h"
 #include "../session/library_slots.h"
 #include "../session/metadata.h"
 #include "../session/modules.h"
@@ -40,10 +42,13 @@ void fathom_note_start(int count, char **arguments, char **environment) {
     // runtime_open before the program's own malloc is relocated.
     runtime_watch_forks();
     fathom_note_sleds();
-    // Calls of library functions are recorded of programs without hooks, too.
-    if (runtime.state == STATE_OPEN && runtime.head.tells & FATHOM_TELLS_LIBRARY_CALLS && !confine_unnoted()) {
+    // Programs without hooks are recorded, too, where options ask for their calls.
+    int asks = runtime.head.tells & FATHOM_TELLS_LIBRARY_CALLS || functions_have_detours();
+    if (runtime.state == STATE_OPEN && asks && !confine_unnoted()) {
         library_slots_begin(environment);
+        detours_allow(1);
         runtime_ready();
+        detours_allow(0);
     }
     startup_begin();
     if (fathom_image.started) fathom_image.started();
@@ -68,7 +73,10 @@ EXPORT int fathom_open_sleds(void) {
     return runtime_records() && sleds_open_all();
 }
 
-EXPORT int fathom_close_sleds(void) { return sleds_close_all(); }
+EXPORT int fathom_close_sleds(void) {
+    detours_close_all();
+    return sleds_close_all();
+}
 
 // Gives the slots back at once. A program that starts many processes would otherwise leave slots behind until the
 // recorder looks.

@@ -2,12 +2,14 @@
 // The trap is taken away, the call is recorded, and the function begins anew.
 //
 // The dynamic linker tells debuggers of libraries before their constructors run, by calling a function that does
-// nothing (r_brk in link.h). A trap stands there, too, and stays.
+// nothing (r_brk in link.h). A trap stands there, too, and stays. It is also there where functions get detours: no
+// thread runs a library's code then.
 
 #include "../follow/aside.h"
 #include "../follow/process.h"
 #include "../host/loader.h"
 #include "../host/runtime.h"
+#include "../session/detours.h"
 #include "../session/entries.h"
 #include "../session/functions.h"
 #include "../session/modules.h"
@@ -185,7 +187,9 @@ static void trapped(int number, siginfo_t *info, void *saved) {
     uintptr_t address = (uintptr_t)registers[REG_RIP] - 1;
     if (info->si_code <= 0) return pass_on(info, context);
     if (address == loader.address) {
+        detours_allow(1);
         if (runtime_ready()) modules_scan(LOADER_PATIENCE);
+        detours_allow(0);
         registers[REG_RIP] = (greg_t)loader.next;
         if (!loader.next) {
             registers[REG_RIP] = *(const greg_t *)registers[REG_RSP];
@@ -200,7 +204,7 @@ static void trapped(int number, siginfo_t *info, void *saved) {
 }
 
 void fathom_traps_begin(void) {
-    if (!functions_are_entries() || runtime.state == STATE_OFF) return;
+    if (!(functions_are_entries() || functions_have_detours()) || runtime.state == STATE_OFF) return;
     // While a trap is handled, other signals wait. SIGTRAP does not: where the runtime calls a function of the C
     // library, the program may have a function of that name, with a trap.
     system_keeps_traps = 1;

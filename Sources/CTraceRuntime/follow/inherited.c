@@ -26,6 +26,17 @@ static uint64_t *find(uint32_t id) {
     return NULL;
 }
 
+uint64_t *inherited_addresses(size_t *threads, size_t *count) {
+    uint64_t *words = inherited;
+    *threads = *count = 0;
+    if (!words) return NULL;
+    uint64_t left = *words++;
+    for (; left > 0; left--) words += 2 + words[1] * WORDS;
+    *threads = (size_t)words[0];
+    *count = (size_t)(words[0] + words[1]);
+    return words + 2;
+}
+
 int inherited_waits(void) { return inherited && find(system_thread_id()); }
 
 uint64_t *inherited_room(size_t size) {

@@ -5,6 +5,7 @@
 #include "../host/loader.h"
 #include "../host/runtime.h"
 #include "../host/text.h"
+#include "../session/detours.h"
 #include "../session/functions.h"
 #include "../session/library_slots.h"
 #include "../session/metadata.h"
@@ -236,7 +237,12 @@ void runtime_join_end(void) {
     runtime.is_joining = 0;
     if (runtime.state == STATE_READY) runtime_set_mode();
     lock_give(LOCK_CONTROL, signals);
-    if (runtime.state == STATE_READY) library_slots_scan();
+    if (runtime.state != STATE_READY) return;
+    size_t threads, count;
+    uint64_t *addresses = inherited_addresses(&threads, &count);
+    detours_begin(addresses, threads, count);
+    detours_tell();
+    library_slots_scan();
 }
 
 int runtime_leave(const uintptr_t *thread_pointers, size_t count) {
@@ -245,6 +251,7 @@ int runtime_leave(const uintptr_t *thread_pointers, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (thread_is_inside(thread_at(thread_pointers[i]))) return 1;
     if (!sleds_forget_all()) return 1;
+    detours_restore();
     library_slots_restore();
     for (size_t i = 0; i < count; i++) thread_leave(thread_at(thread_pointers[i]));
     untold_sweep();

@@ -116,6 +116,15 @@ void *system_map_following(void *end, size_t size) {
 
 void *system_allocate(size_t size) { return map(-1, 0, size, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE); }
 
+void *system_allocate_at(uintptr_t address, size_t size) {
+    uintptr_t memory = (uintptr_t)SYSTEM(mmap, address, size, PROT_READ | PROT_WRITE,
+                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (memory == address) return (void *)memory;
+    // Before Linux 4.17, the address is a wish.
+    if (memory < -4095ul) system_free((void *)memory, size);
+    return NULL;
+}
+
 int system_shadow(void *start, size_t size) {
     long result = SYSTEM(mmap, start, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     return result == (long)start;

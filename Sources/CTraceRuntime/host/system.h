@@ -40,6 +40,8 @@ void *system_map_file(long descriptor, uint64_t offset, size_t size);
 void *system_map_following(void *end, size_t size);
 // Zeroed private memory. NULL on failure.
 void *system_allocate(size_t size);
+// The same at a place where nothing is. NULL also where something is.
+void *system_allocate_at(uintptr_t address, size_t size);
 void system_free(void *memory, size_t size);
 // Replaces a mapping by zeroed private memory. 0 on failure.
 int system_shadow(void *start, size_t size);

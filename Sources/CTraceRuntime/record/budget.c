@@ -9,6 +9,7 @@
 #include "../follow/side.h"
 #include "../host/loader.h"
 #include "../host/runtime.h"
+#include "../session/detours.h"
 #include "../session/metadata.h"
 #include "../session/sleds.h"
 
@@ -170,6 +171,8 @@ void budget_look(const struct fathom_chunk *chunk, uint64_t processor_ns) {
         calls -= most->calls < calls ? most->calls : calls;
         most->calls = 0;
     }
+    // The ends of calls with detours are places of their own.
+    if (count) count = detours_close(closed, count);
     if (count && sleds_close_functions(closed, count)) {
         for (uint32_t i = 0; i < count; i++) ends[ends_count + i] = (struct end){closed[i], 0};
         ends_count += count;

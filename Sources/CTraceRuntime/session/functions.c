@@ -6,6 +6,7 @@
 #include "../host/runtime.h"
 #include "../host/text.h"
 #include "arguments.h"
+#include "detours.h"
 #include "metadata.h"
 
 #include <errno.h>
@@ -21,7 +22,8 @@ FATHOM_WITHOUT_HOOKS
 #define LONG_PATIENCE 60000000000ull
 #define LOOK 50000000ull  // ns until the process looks whether the recorder is still there
 #define LEAST 64u         // words of the first table
-#define GONE 1ull         // in place of the word of a function that is gone: no function has address 0
+#define SAYS_OF_CALLS ((1u << FATHOM_SAYS_BITS) - 1)
+#define GONE 1ull  // in place of the word of a function that is gone: no function has address 0
 
 static const struct function_words none = {.shift = 63, .mask = 0, .words = {0}};
 
@@ -77,6 +79,7 @@ static int make_room(size_t count) {
 void functions_forget(uintptr_t low, uintptr_t high) {
     if (!file) return;
     entries_forget(low, high);
+    detours_forget(low, high);
     struct function_words *words = (struct function_words *)table;
     for (uint64_t i = 0; i <= words->mask && words != &none; i++) {
         uintptr_t function = words->words[i] >> FATHOM_SAYS_BITS;
@@ -152,6 +155,7 @@ static struct fathom_functions *map_file(uint32_t number) {
     return mapped;
 }
 
+int functions_have_detours(void) { return file && file->says & FATHOM_SAYS_DETOURS; }
 int functions_are_entries(void) { return file && file->says & FATHOM_SAYS_FIRST_CALL; }
 
 int functions_open(void) {
@@ -165,7 +169,7 @@ int functions_open(void) {
     named_functions.triggers = file->triggers;
     named_functions.condition_ticks = file->condition_ticks;
     if (file->says & (FATHOM_SAYS_ARGUMENTS | FATHOM_SAYS_RESULTS)) arguments_open(file->text_limit);
-    named_functions.says = file->says;
+    named_functions.says = file->says & SAYS_OF_CALLS;
     return 1;
 }
 
@@ -205,7 +209,7 @@ void functions_end_change(void) {
     named_functions.does = file->trigger_does;
     named_functions.triggers = file->triggers;
     named_functions.condition_ticks = file->condition_ticks;
-    fathom_store32(&named_functions.says, file->says);
+    fathom_store32(&named_functions.says, file->says & SAYS_OF_CALLS);
 }
 
 void functions_after_fork(void) {
@@ -273,7 +277,8 @@ static char *map_tables(size_t end) {
 
 static int copy_table(uintptr_t bias, struct text text, const struct fathom_function_table *found) {
     uint64_t size = found->words * sizeof(uint64_t), names = size + found->names_size;
-    uint64_t all = names + found->arguments_size;
+    uint64_t arguments = names + found->arguments_size;
+    uint64_t all = arguments + found->detours * sizeof(struct fathom_detour);
     if (found->words == FATHOM_TABLE_UNKNOWN) return 0;
     if (!all) return 1;
     if (found->offset < FATHOM_FUNCTIONS_HEAD || all > 1u << 30 || found->offset > 1ull << 40) return 0;
@@ -294,6 +299,7 @@ static int copy_table(uintptr_t bias, struct text text, const struct fathom_func
     }
     if (has_room) keep_marks(bias, bytes + size, found->names_size);
     if (has_room) arguments_keep(bias, bytes + names, found->arguments_size);
+    if (found->detours) detours_add(bias, text, bytes + arguments, found->detours);
     system_free(mapped, end - FATHOM_FUNCTIONS_HEAD);
     return has_room;
 }

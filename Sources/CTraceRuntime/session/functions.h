@@ -60,6 +60,8 @@ int functions_of_module(uintptr_t bias, struct text text, const char *build_id, 
                         size_t path_size);
 // Whether first calls are recorded, and nothing else: what is found of modules are entries, which get traps.
 int functions_are_entries(void);
+// Whether functions without hooks get detours (detours.h).
+int functions_have_detours(void);
 void functions_forget(uintptr_t low, uintptr_t high);  // the module there is gone; the caller holds the lock, too
 // The id of the name of a function with a mark; 0 when there is no room for it.
 uint32_t functions_mark(uintptr_t function);

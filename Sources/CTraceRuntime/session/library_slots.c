@@ -17,6 +17,7 @@
 #include "../host/runtime.h"
 #include "../host/text.h"
 #include "CTraceRuntimeHostSymbols.h"
+#include "detours.h"
 #include "sled_module.h"
 
 #include <sys/mman.h>
@@ -233,6 +234,7 @@ static int find_function(struct all *all, struct loaded *from, const ElfW(Rela) 
         value = is_wrapped ? all->runtime->symbols.bias + own->st_value : defined;
     }
     int is_it = symbol && (is_wrapped || is_chosen || defined == value);
+    if (detours_have(value)) return 0;  // that is where its calls are told of
     *call = (struct library_call){
         .target = value,
         .function = is_it ? defined : value,

@@ -8,6 +8,7 @@
 #include "../host/runtime.h"
 #include "CTraceRuntimeHostSymbols.h"
 #include "await.h"
+#include "detours.h"
 #include "functions.h"
 #include "library_slots.h"
 #include "metadata.h"
@@ -152,6 +153,7 @@ static void tell_module(const struct modules *modules, const struct module *modu
     struct part parts[] = {ITEM_BODY(item), {name + module->name_size, module->build_id_size}, {path, size}};
     metadata_append(FATHOM_ITEM_MODULE, parts, 3);
     name_functions(modules, module, size);
+    detours_tell();
 }
 
 static void tell_unloaded(const struct module *module) {

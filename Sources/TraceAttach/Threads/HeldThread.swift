@@ -89,6 +89,9 @@ struct HeldThread {
             && stopped.program_counter == call.programCounter
     }
 
+    /// Makes it go on elsewhere.
+    func move(to counter: UInt64) { _ = fathom_stop_move(tid, counter) }
+
     func letGo(_ standstills: Standstills) {
         fathom_stop_end(tid, signal)
         standstills.add(since: begin)

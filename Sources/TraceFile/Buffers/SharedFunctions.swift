@@ -74,6 +74,7 @@ package final class SharedFunctions: @unchecked Sendable {
             all.selection.rawValue | (all.trigger.actions.isEmpty ? 0 : FATHOM_SAYS_TRIGGER)
             | (all.recordsArguments ? FATHOM_SAYS_ARGUMENTS : 0)
             | (all.recordsResults ? FATHOM_SAYS_RESULTS : 0) | (all.entryByte == nil ? 0 : FATHOM_SAYS_FIRST_CALL)
+            | (all.hasDetour ? FATHOM_SAYS_DETOURS : 0)
     }
 
     deinit {
@@ -93,15 +94,17 @@ package final class SharedFunctions: @unchecked Sendable {
         guard count < Int(FATHOM_TABLE_LIMIT), known.insert(key).inserted else { return }
         var table = fathom_function_table(
             key: key, offset: UInt64(end), words: FATHOM_TABLE_UNKNOWN, names_size: 0, arguments_size: 0,
-            reserved: 0)
+            detours: 0)
         if let functions {
-            let words = functions.flatMap { function in
+            let words = functions.filter { !$0.rule.isEmpty }.flatMap { function in
                 let says = says(function.rule)
                 return function.addresses.map { $0 << UInt64(FATHOM_SAYS_BITS) | UInt64(says) }
             }
             let names = Self.names(of: functions), arguments = arguments(of: functions)
-            let bytes = words.withUnsafeBytes { Array($0) } + names + arguments
+            let detours = Self.detours(of: functions)
+            let bytes = words.withUnsafeBytes { Array($0) } + names + arguments + detours.bytes
             if write(bytes) {
+                table.detours = UInt32(detours.count)
                 table.words = UInt32(words.count)
                 table.names_size = UInt32(names.count)
                 table.arguments_size = UInt32(arguments.count)
@@ -159,6 +162,21 @@ package final class SharedFunctions: @unchecked Sendable {
             }
         }
         return bytes
+    }
+
+    /// Functions with detours, as they stand behind the arguments.
+    private static func detours(of functions: [NamedFunction]) -> (count: Int, bytes: [UInt8]) {
+        let raw = functions.compactMap { function in
+            function.detour.map {
+                var detour = fathom_detour()
+                detour.address = function.addresses[0]
+                withUnsafeMutableBytes(of: &detour.code) { [code = $0] bytes in
+                    for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: code >> UInt64(8 * index)) }
+                }
+                return detour
+            }
+        }.sorted { $0.address < $1.address }
+        return (raw.count, raw.withUnsafeBytes { Array($0) })
     }
 
     // MARK: Arguments

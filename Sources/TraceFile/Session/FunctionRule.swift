@@ -62,6 +62,9 @@ public struct FunctionRule: Sendable, Hashable {
     /// Where only first calls are recorded: the function's first byte, which a trap takes the place of.
     public var entryByte: UInt8?
 
+    /// Of all functions: whether some without hooks get detours.
+    public var hasDetour = false
+
     public init() {}
 
     /// Whether nothing is done with them that is not done with all calls.

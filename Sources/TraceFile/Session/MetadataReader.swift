@@ -81,6 +81,15 @@ struct MetadataReader {
                 process.modules[index].sleds = SledCounts(raw)
             }
             return true
+        case FATHOM_ITEM_DETOURS:
+            guard item.count >= MemoryLayout<fathom_detours_item>.size else { return false }
+            let raw = item.loadUnaligned(as: fathom_detours_item.self)
+            // It tells where the module's code begins.
+            let index = process.modules.lastIndex {
+                $0.low <= raw.low && raw.low < $0.high && $0.unloadTicks == .max
+            }
+            if let index { process.modules[index].detours = DetourCounts(raw) }
+            return true
         case FATHOM_ITEM_END:
             guard item.count >= MemoryLayout<fathom_end_item>.size else { return false }
             let raw = item.loadUnaligned(as: fathom_end_item.self)

@@ -18,6 +18,8 @@ public struct Module: Sendable, Equatable {
     public var isUnselected = false
     /// Its functions with sleds, and how many of these were opened; nil when it has none.
     public var sleds: SledCounts?
+    /// Its functions with detours; nil when none were asked for.
+    public var detours: DetourCounts?
 
     public init(
         path: String, buildID: [UInt8], bias: UInt64, low: UInt64, high: UInt64, seenTicks: UInt64,

@@ -5,6 +5,8 @@ public struct NamedFunction: Sendable {
     public var rule: FunctionRule
     /// How its arguments are found, at each call of the enter hook or sled, and its result.
     public var arguments: [ArgumentRecipe] = []
+    /// The five bytes that stand at its one address, the first one lowest, if it has no hook and gets a detour.
+    public var detour: UInt64?
 
     public init(name: String, addresses: [UInt64], rule: FunctionRule) {
         self.name = name

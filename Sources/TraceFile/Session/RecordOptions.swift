@@ -53,7 +53,7 @@ public struct RecordOptions: Sendable {
         case bufferSize = "buffer_size_bytes"
         case minSize = "min_size_bytes"
         case budget = "budget_percent"
-        case paused, blocked, memory, faults, startup, modules, libcalls
+        case paused, blocked, memory, faults, startup, modules, libcalls, any
 
         // Of functions, by the patterns of their names.
         case filter, notrace, hide, trigger, watch, returns, when
@@ -113,6 +113,8 @@ public struct RecordOptions: Sendable {
     public var tellsMemory = false
     /// Of which names calls of functions of other modules are recorded, with `*` and `?`; nil: of none.
     public var libraryCalls: String?
+    /// Of which names functions without hooks get detours, with `*` and `?`; nil: none do.
+    public var detours: String?
     /// Whether the kernel is asked for page faults. The program itself knows nothing of it.
     public var tellsFaults = false
     /// Whether it is found out how the program starts.
@@ -121,7 +123,7 @@ public struct RecordOptions: Sendable {
     public var packsLog = false
     /// Whether the kernel tells when threads have no CPU, so that the program need not look.
     package var knowsSwitches = false
-    /// Where first calls are recorded: the modules by paths or names; none: the program and its own libraries.
+    /// Where first calls are recorded, or functions get detours: the modules by paths or names; none: the program and its own libraries.
     public var modules: [String] = []
     /// The functions that are named, in what way.
     public var functions = FunctionOptions()
@@ -166,6 +168,7 @@ public struct RecordOptions: Sendable {
         ]
         if tellsMemory { members.append((.memory, "true")) }
         if let libraryCalls { members.append((.libcalls, SessionDescription.quoted(libraryCalls))) }
+        if let detours { members.append((.any, SessionDescription.quoted(detours))) }
         if tellsFaults { members.append((.faults, "true")) }
         if tellsStartup { members.append((.startup, "true")) }
         if !modules.isEmpty {
@@ -195,7 +198,7 @@ public struct RecordOptions: Sendable {
         head.long_ticks = .max
         head.keeps = UInt8(mode.keeps)
         head.max_paths = UInt32(clamping: maxPaths)
-        head.has_functions = functions.isEmpty && mode != .firstCalls ? 0 : 1
+        head.has_functions = functions.isEmpty && mode != .firstCalls && detours == nil ? 0 : 1
         var tells: UInt32 = 0
         if waiting == .causes { tells |= FATHOM_TELLS_WAITS }
         if waiting != .unknown {

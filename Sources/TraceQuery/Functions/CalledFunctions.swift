@@ -37,7 +37,7 @@ struct CalledFunctions {
             change(ModuleIdentity(path: module.path, buildID: module.buildID)) { $0.sessions.insert(number) }
         }
         if session.content == .firstCalls {
-            let choice = FirstCallModules(of: session)
+            let choice = ChosenModules(of: session)
             for process in session.processes {
                 for module in process.modules where choice.holds(module.path, isProgram: module.path == process.path) {
                     change(ModuleIdentity(path: module.path, buildID: module.buildID)) { $0.hasEntries = true }

@@ -233,6 +233,7 @@ public struct InfoReport {
         }
         for module in process.modules {
             if let sleds = module.sleds { line("  sleds      ", SledsText.line(sleds, of: module.path)) }
+            if let detours = module.detours { line("  detours    ", DetoursText.line(detours, of: module.path)) }
         }
         guard showsModules else { return }
         for module in process.modules {
@@ -400,6 +401,15 @@ public struct InfoReport {
                 json.field("unknown", sleds.unknown)
                 json.field("looping", sleds.looping)
                 json.field("errno", max(0, sleds.error))
+            }
+        }
+        let withDetours = process.modules.compactMap { module in module.detours.map { (module.path, $0) } }
+        if !withDetours.isEmpty {
+            json.objects("detours", withDetours) { path, detours in
+                json.field("path", path)
+                json.field("asked", detours.asked)
+                json.field("open", detours.open)
+                json.field("busy", detours.busy)
             }
         }
         guard showsModules else { return }

@@ -66,7 +66,11 @@ public struct ArgumentFinder {
 
     /// - Throws: ``SymbolProblem``.
     /// - Complexity: O(bytes of code + DIEs of functions).
-    public init(path: String, wanted: Wanted, results: Set<UInt64> = []) throws(SymbolProblem) {
+    ///
+    /// - Parameter startsAtEntries: whether calls are told of at the functions' first instructions, as at sleds.
+    public init(
+        path: String, wanted: Wanted, results: Set<UInt64> = [], startsAtEntries: Bool = false
+    ) throws(SymbolProblem) {
         let file = try ELFFile(path: path)
         self.wanted = wanted
         wantedResults = results
@@ -81,6 +85,7 @@ public struct ArgumentFinder {
                 }
             }
         }
+        if startsAtEntries { for function in results.union(wanted.keys) { sleds[function] = function } }
         let others = results.filter { sleds[$0] == nil }
         if !others.isEmpty, let all = try? HookedFunctions(path: path).functions {
             withHooks = others.intersection(all.filter(\.isHooked).map(\.range.lowerBound))

@@ -12,6 +12,8 @@ struct UnwindEntries {
     private let bytes: UnsafeRawBufferPointer
     private let address: UInt64
     private(set) var functions: [Range<UInt64>] = []
+    /// Where code begins that finds the address it is to return to at the stack pointer, as a function does that was just called.
+    private(set) var callEntries: Set<UInt64> = []
 
     /// The way in which compilers write addresses here: four bytes, from where they stand.
     private static let encoding: UInt8 = 0x1b  // DW_EH_PE_pcrel | DW_EH_PE_sdata4
@@ -27,7 +29,7 @@ struct UnwindEntries {
         bytes = UnsafeRawBufferPointer(start: start, count: data.pointee.d_size)
         address = section.header.sh_addr
         var at = 0
-        var common: [Int: Bool] = [:]
+        var common: [Int: CallFrame?] = [:]
         while at + 8 <= bytes.count {
             let size = Int(word(at))
             // A zero ends the table; sizes of eight bytes are nobody's.
@@ -35,9 +37,9 @@ struct UnwindEntries {
             let id = Int(word(at + 4)), end = at + 4 + size
             if id != 0, id <= at + 4 {
                 let place = at + 4 - id
-                let isPlain = common[place] ?? isUsual(commonAt: place)
-                common[place] = isPlain
-                if isPlain, let function = function(at, end) { functions.append(function) }
+                let frame = common[place] ?? self.frame(commonAt: place)
+                common[place] = frame
+                if let frame { add(at, end, frame) }
             }
             at = end
         }
@@ -45,9 +47,10 @@ struct UnwindEntries {
 
     private func word(_ at: Int) -> UInt32 { bytes.loadUnaligned(fromByteOffset: at, as: UInt32.self) }
 
-    /// Whether what entries have in common says that addresses are written in the usual way, with a size behind them.
-    private func isUsual(commonAt place: Int) -> Bool {
-        guard place + 9 < bytes.count, word(place + 4) == 0 else { return false }
+    /// The frame that entries begin with, if what they have in common says that addresses are written in the usual way, with a size
+    /// behind them.
+    private func frame(commonAt place: Int) -> CallFrame? {
+        guard place + 9 < bytes.count, word(place + 4) == 0 else { return nil }
         var at = place + 9
         let end = min(place + 4 + Int(word(place)), bytes.count)
         var letters: [UInt8] = []
@@ -57,22 +60,30 @@ struct UnwindEntries {
         }
         at += 1
         // The alignments of code and data, and the register of the return address, a byte in the first version.
-        guard letters.first == UInt8(ascii: "z"), bytes[place + 8] == 1 else { return false }
-        for _ in 0..<2 { _ = number(&at, end) }
-        at += 1
+        guard letters.first == UInt8(ascii: "z"), bytes[place + 8] == 1 else { return nil }
         _ = number(&at, end)
-        for letter in letters.dropFirst() where at < end {
+        var frame = CallFrame(dataAlignment: signedNumber(&at, end))
+        at += 1
+        let size = number(&at, end)
+        guard at < end, size <= UInt64(end - at) else { return nil }
+        let instructions = at + Int(size)
+        var isUsual = false
+        letters: for letter in letters.dropFirst() where at < end {
             switch letter {
-            case UInt8(ascii: "R"): return bytes[at] == UnwindEntries.encoding
+            case UInt8(ascii: "R"):
+                isUsual = bytes[at] == UnwindEntries.encoding
+                break letters
             case UInt8(ascii: "L"): at += 1
             case UInt8(ascii: "P"):
                 // A pointer to what handles exceptions: of four bytes in position-independent code, else of four or eight.
-                guard [0x3, 0xb].contains(bytes[at] & 0xf) else { return false }
+                guard [0x3, 0xb].contains(bytes[at] & 0xf) else { return nil }
                 at += 5
-            default: return false
+            default: return nil
             }
         }
-        return false
+        guard isUsual else { return nil }
+        frame.follow(bytes, instructions..<end)
+        return frame
     }
 
     /// The number at `at`, which then is behind it.
@@ -82,21 +93,28 @@ struct UnwindEntries {
         return reader.take()
     }
 
-    /// The function of the entry from `at` to `end`.
-    private func function(_ at: Int, _ end: Int) -> Range<UInt64>? {
-        guard at + 17 <= end else { return nil }
+    private func signedNumber(_ at: inout Int, _ end: Int) -> Int64 {
+        let start = at, value = number(&at, end), bits = 7 * UInt64(max(at - start, 0))
+        let isNegative = bits > 0 && bits < 64 && value >> (bits - 1) & 1 == 1
+        return Int64(bitPattern: isNegative ? value | ~0 << bits : value)
+    }
+
+    /// Adds the function of the entry from `at` to `end`, whose frame is that one before its own instructions.
+    private mutating func add(_ at: Int, _ end: Int, _ common: CallFrame) {
+        guard at + 17 <= end else { return }
         let distance = Int64(bytes.loadUnaligned(fromByteOffset: at + 8, as: Int32.self))
         let start = address &+ UInt64(at + 8) &+ UInt64(bitPattern: distance), size = UInt64(word(at + 12))
         var first = at + 16
         let count = number(&first, end)
         first = count < UInt64(end - first) ? first + Int(count) : end
+        var frame = common
+        frame.follow(bytes, first..<end)
+        if frame.isOfCall { callEntries.insert(start) }
         // Behind a call, the frame stays as it is for an instruction at least: DW_CFA_advance_loc, its three longer forms, or nothing.
         while first < end, bytes[first] == 0 { first += 1 }
-        guard size > 0, first >= end || bytes[first] & 0xc0 == 0x40 || (2...4).contains(bytes[first]) else {
-            return nil
-        }
+        guard size > 0, first >= end || bytes[first] & 0xc0 == 0x40 || (2...4).contains(bytes[first]) else { return }
         let (last, overflow) = start.addingReportingOverflow(size)
-        return overflow ? nil : start..<last
+        if !overflow { functions.append(start..<last) }
     }
 
     /// The addresses that conditional branches lead to from a function outside of itself: parts of functions as a rule.

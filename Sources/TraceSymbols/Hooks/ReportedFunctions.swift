@@ -21,23 +21,34 @@ public struct ReportedFunctions: Sendable {
     public let functions: [Function]
     /// Whether they are those that other modules can call, by each of their names.
     public let isLibrary: Bool
+    /// Whether they have no hooks, and their calls are told of all the same.
+    public let hasDetours: Bool
+
+    /// Which functions are told of a module where nothing calls a hook.
+    public enum Unhooked: Sendable {
+        case none
+        /// Those that other modules can call.
+        case exported
+        /// Those that may get detours.
+        case all
+    }
 
     private static let hooks = ["__cyg_profile_func_enter", "fathom_function_enter", "fathom_swift_enter"]
 
     /// - Parameters:
     ///   - buildID: of the module as it runs, if that is known.
     ///   - lines: whether it is asked for where functions are defined, which takes a pass over the debug information.
-    ///   - libraries: whether a module without hooks has those functions that other modules can call.
+    ///   - unhooked: which functions a module without hooks has.
     /// - Throws: ``SymbolProblem``.
     /// - Complexity: O(bytes of code + n log n in the number of functions), with each name demangled.
     public init(
-        path: String, buildID: [UInt8]? = nil, lines: Bool = false, libraries: Bool = false
+        path: String, buildID: [UInt8]? = nil, lines: Bool = false, unhooked: Unhooked = .none
     ) throws(SymbolProblem) {
-        try self.init(ELFFile(path: path), buildID: buildID, lines: lines, libraries: libraries)
+        try self.init(ELFFile(path: path), buildID: buildID, lines: lines, unhooked: unhooked)
     }
 
     private init(
-        _ file: borrowing ELFFile, buildID: [UInt8]?, lines: Bool, libraries: Bool
+        _ file: borrowing ELFFile, buildID: [UInt8]?, lines: Bool, unhooked: Unhooked
     ) throws(SymbolProblem) {
         path = file.path
         self.buildID = file.buildID
@@ -45,9 +56,10 @@ public struct ReportedFunctions: Sendable {
         let hasHooks =
             file.namesSymbol(Self.hooks, in: SHT_DYNSYM) { $0 }
             || file.namesSymbol(Self.hooks, in: SHT_SYMTAB) { _ in true } || file.hasSleds
-        isLibrary = !hasHooks && libraries
-        guard hasHooks else {
-            functions = libraries ? file.exportedFunctions() : []
+        isLibrary = !hasHooks && unhooked == .exported
+        hasDetours = !hasHooks && unhooked == .all
+        guard hasHooks || hasDetours else {
+            functions = isLibrary ? file.exportedFunctions() : []
             return
         }
         let symbols = ModuleSymbols(path: path, buildID: buildID ?? file.buildID, joinsParts: true)
@@ -69,15 +81,19 @@ public struct ReportedFunctions: Sendable {
     /// Finds the functions of a program and of the libraries that it needs, which may have none. Passes over modules that
     /// cannot be read.
     ///
-    /// - Parameter libraryPath: the value of LD_LIBRARY_PATH that the program will see.
+    /// - Parameters:
+    ///   - libraryPath: the value of LD_LIBRARY_PATH that the program will see.
+    ///   - unhooked: which functions a module without hooks has, given its path and whether it is the program.
     public static func modules(
-        of program: String, libraryPath: String?, lines: Bool = false, libraries: Bool = false
+        of program: String, libraryPath: String?, lines: Bool = false,
+        unhooked: (_ path: String, _ isProgram: Bool) -> Unhooked = { _, _ in .none }
     ) -> [ReportedFunctions] {
         guard let file = try? ELFFile(path: program) else { return [] }
-        var modules = [try? ReportedFunctions(file, buildID: nil, lines: lines, libraries: libraries)]
+        var modules = [try? ReportedFunctions(file, buildID: nil, lines: lines, unhooked: unhooked(program, true))]
         var search = LibrarySearch(program: file, libraryPath: libraryPath)
         _ = search.anyLibrary(of: file, DynamicSection(file)) { library in
-            modules.append(try? ReportedFunctions(library, buildID: nil, lines: lines, libraries: libraries))
+            modules.append(
+                try? ReportedFunctions(library, buildID: nil, lines: lines, unhooked: unhooked(library.path, false)))
             return false
         }
         return modules.compactMap { $0 }

@@ -65,7 +65,7 @@ extension Record {
     }
 
     private func attachment(to process: Int32) throws(AttachError) -> Attachment {
-        try Attachment(process, runtime: Installation.runtimeLibrary, needsHooks: libcalls == nil)
+        try Attachment(process, runtime: Installation.runtimeLibrary, needsHooks: libcalls == nil && any == nil)
     }
 
     /// Records a stretch of a running process.

@@ -30,7 +30,7 @@ import Testing
             fathom: ./app gets --max-depth 2, because that stands behind it; for Fathom: fathom record --max-depth 2 -- ./app
         fathom record -- ./plain
             126
-            fathom: error: ./plain: has no hooks; build it with fathom build -- make (or swift build), or with -finstrument-functions -g; without hooks, fathom record --libcalls shows its library calls, fathom sample, fathom record --first-calls and fathom startup can look at it, and --force runs it for the programs with hooks that it starts
+            fathom: error: ./plain: has no hooks; build it with fathom build -- make (or swift build), or with -finstrument-functions -g; as it is, fathom record --any records its functions and fathom record --libcalls its library calls, fathom sample, fathom record --first-calls and fathom startup can look at it, and --force runs it for the programs with hooks that it starts
         fathom record -o shell.fathom -- sh -c './app 3; ./app 4'
             0
             !no hooks

@@ -55,9 +55,34 @@ struct Doctor: ParsableCommand {
                 hookedCount: modules.reduce(0) { $0 + $1.functions.hookedCount },
                 hasLines: ModuleSymbols(path: path, buildID: []).hasLines)
             program.isLibrary = inspection.kind == .sharedLibrary
+            if program.hookedCount == 0, !inspection.hasFathomRuntime { program.detours = detours(of: path) }
             return program
         } catch {
             throw Diagnostics.fail(error.description, .failed)
+        }
+    }
+
+    private func detours(of path: String) -> MachineFacts.Program.Detours? {
+        guard let found = try? DetourEntries(path: path) else { return nil }
+        let names = Dictionary(grouping: found.refused, by: \.reason)
+        return MachineFacts.Program.Detours(
+            fit: found.entries.count,
+            refused: DetourEntries.Reason.allCases.map { ($0.text, names[$0]?.map(\.name.visible) ?? []) },
+            refusal: found.refusal)
+    }
+}
+
+extension DetourEntries.Reason {
+    /// In words that go on behind a number of functions.
+    fileprivate var text: String {
+        switch self {
+        case .known: "are left alone for what they do with the stack"
+        case .notDecoded: "are not code as compilers make it"
+        case .loops: "come back to their beginning"
+        case .tooShort: "are too short"
+        case .entered: "have a branch into their first bytes"
+        case .fixed: "begin with what cannot be moved"
+        case .unwinding: "have no table that says where they return to"
         }
     }
 }

@@ -191,13 +191,14 @@ struct Ctl: ParsableCommand {
         }
         let options = FunctionOptions(names)
         guard let match = try? FunctionMatch(options) else { return }
+        let otherwise: ReportedFunctions.Unhooked = session.description?.option(.libcalls) != nil ? .exported : .none
         var seen: Set<String> = [], modules: [ReportedFunctions] = []
         var named: [(module: ModuleFile, functions: [NamedFunction]?)] = []
         for module in session.processes.flatMap(\.modules) where seen.insert("\(module.path)\(module.buildID)").inserted
         {
             let functions = try? ReportedFunctions(
                 path: module.path, buildID: module.buildID, lines: !options.places.isEmpty,
-                libraries: session.description?.option(.libcalls) != nil)
+                unhooked: module.detours != nil ? .all : otherwise)
             if let functions { modules.append(functions) }
             named.append(
                 (ModuleFile(path: module.path, buildID: module.buildID), functions.map { match.functions(of: $0) }))

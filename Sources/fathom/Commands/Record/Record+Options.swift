@@ -21,38 +21,77 @@ extension Record {
         return options
     }
 
-    /// The functions that the options name, nil when they name none. Says what was found.
+    /// The functions that the options name, and those that get detours; nil where there are none. Says what was found.
     func namedFunctions(of executable: String) throws -> RecordingRequest.Functions? {
         let options = functionOptions
-        guard !options.isEmpty else { return nil }
+        let detours = try detourRequest(of: executable)
+        guard !options.isEmpty || detours != nil else { return nil }
         let match = try FunctionMatch(options)
         let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
         let lines = !options.places.isEmpty
-        let libraries = libcalls != nil
-        let modules = ReportedFunctions.modules(
-            of: executable, libraryPath: libraryPath, lines: lines, libraries: libraries)
-        if !quiet { match.lines(modules).forEach(Diagnostics.say) }
-        let known = modules.map { module in
+        let unhooked = try unhookedFunctions(of: executable)
+        let modules =
+            options.isEmpty
+            ? [] : ReportedFunctions.modules(of: executable, libraryPath: libraryPath, lines: lines, unhooked: unhooked)
+        if !quiet, !options.isEmpty { match.lines(modules).forEach(Diagnostics.say) }
+        var known: [(module: ModuleFile, functions: [NamedFunction]?)] = modules.map { module in
             var functions = match.functions(of: module)
             let problems = match.addArguments(&functions, of: module)
             if !quiet { problems.forEach(Diagnostics.say) }
-            return (module: ModuleFile(path: module.path, buildID: module.buildID), functions: Optional(functions))
+            return (ModuleFile(path: module.path, buildID: module.buildID), functions)
         }
+        if let detours { add(detours, to: &known, of: executable, libraryPath) }
+        var all = match.all
+        all.hasDetour = detours != nil
         var functions = RecordingRequest.Functions(
-            all: match.all, known: known,
+            all: all, known: known,
             find: { file in
-                guard let match = try? FunctionMatch(options),
-                    let module = try? ReportedFunctions(
-                        path: file.path, buildID: file.buildID, lines: lines, libraries: libraries)
-                else { return nil }
-                var functions = match.functions(of: module)
-                _ = match.addArguments(&functions, of: module)
-                return functions
+                var found: [NamedFunction] = []
+                if !options.isEmpty {
+                    guard let match = try? FunctionMatch(options),
+                        let module = try? ReportedFunctions(
+                            path: file.path, buildID: file.buildID, lines: lines, unhooked: unhooked(file.path, nil))
+                    else { return nil }
+                    found = match.functions(of: module)
+                    _ = match.addArguments(&found, of: module)
+                }
+                return found + (detours?.answer(file, found, isProgram: nil).functions ?? [])
             })
         functions.textLimit = options.textLimit
         functions.conditions = options.conditions.map(\.duration)
         functions.levels = options.watchedLevels
         return functions
+    }
+
+    private func detourRequest(of executable: String) throws -> DetourRequest? {
+        try any.map { try DetourRequest(of: executable, $0, modules: module, minSize: minSize) }
+    }
+
+    /// Tells which functions of a module without hooks are asked for, given its path and whether it is the program; nil: the file tells.
+    func unhookedFunctions(of executable: String) throws -> @Sendable (String, Bool?) -> ReportedFunctions.Unhooked {
+        let detours = try detourRequest(of: executable)
+        let otherwise: ReportedFunctions.Unhooked = libcalls != nil ? .exported : .none
+        return { path, isProgram in detours?.holds(path, isProgram: isProgram) ?? false ? .all : otherwise }
+    }
+
+    /// Adds the functions that get detours, of the program and of what it needs.
+    private func add(
+        _ detours: DetourRequest, to known: inout [(module: ModuleFile, functions: [NamedFunction]?)],
+        of executable: String, _ libraryPath: String?
+    ) {
+        let modules = (try? FunctionEntries.modules(of: executable, libraryPath: libraryPath)) ?? []
+        for (index, module) in modules.enumerated() {
+            let place = known.firstIndex { $0.module.path == module.path }
+            let file = ModuleFile(path: module.path, buildID: module.buildID)
+            let named = place.flatMap { known[$0].functions } ?? []
+            let answer = detours.answer(file, named, isProgram: index == 0)
+            if let line = answer.line, !quiet { Diagnostics.say(line) }
+            if let place {
+                known[place].functions = named + answer.functions
+            } else {
+                known.append((file, answer.functions))
+            }
+        }
     }
 
     var recordOptions: RecordOptions {
@@ -67,6 +106,7 @@ extension Record {
         options.budget = budget.map { Int($0.percent) }
         options.tellsMemory = memory
         options.libraryCalls = libcalls
+        options.detours = any
         options.tellsFaults = faults
         options.packsLog = compress
         options.tellsStartup = startup

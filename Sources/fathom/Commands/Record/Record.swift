@@ -175,6 +175,15 @@ struct Record: ParsableCommand {
             """, valueName: "glob"))
     var libcalls: String?
 
+    @Option(
+        defaultAsFlag: "*", parsing: .next,
+        help: ArgumentHelp(
+            """
+            Record the calls of functions without hooks, too, of a program as it is: the program and its own libraries, or those of \
+            --module. --any='str*' records those of such names.
+            """, valueName: "glob"))
+    var any: String?
+
     @Flag(
         help: """
             Ask the kernel for the program's page faults: `fathom report --sort minor`, `fathom flame --faults major`.
@@ -268,12 +277,13 @@ struct Record: ParsableCommand {
     private func checkMode() throws {
         let given: [(String, Bool)] =
             [
-                ("--first-calls", recordsFirstCalls), ("--module", !module.isEmpty), ("--max-paths", maxPaths != nil),
+                ("--first-calls", recordsFirstCalls), ("--module", !module.isEmpty && any == nil),
+                ("--max-paths", maxPaths != nil),
                 ("--interval", interval != nil), ("--max-depth", maxDepth != nil), ("--min-cost", minCost != nil),
                 ("naming functions", !functionOptions.isEmpty || recordsFirstCalls && watchOptions.complete),
                 ("--max-size", maxSize != nil), ("--compress", compress), ("--budget", budget != nil),
                 ("--baseline", baseline), ("--blocked", blocked == true), ("--memory", memory),
-                ("--libcalls", libcalls != nil),
+                ("--libcalls", libcalls != nil), ("--any", any != nil),
                 ("--faults", faults),
                 ("--startup", startup), ("--paused", paused), ("--force", force), ("--history", history != nil),
             ] + flight.given
@@ -307,7 +317,8 @@ struct Record: ParsableCommand {
             if !flight.when.isEmpty, !quiet {
                 let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
                 flight.warnings(
-                    ReportedFunctions.modules(of: executable, libraryPath: libraryPath, libraries: libcalls != nil)
+                    ReportedFunctions.modules(
+                        of: executable, libraryPath: libraryPath, unhooked: try unhookedFunctions(of: executable))
                 )
                 .forEach(Diagnostics.say)
             }
@@ -337,11 +348,12 @@ struct Record: ParsableCommand {
     /// - Parameter hasNames: whether the functions whose first calls were recorded have names.
     private func say(_ summary: RecordingSummary, of executable: String, _ hasNames: Bool) {
         if recordsFirstCalls {
-            if let choice = try? FirstCallModules(module), let session = try? Session(path: summary.session) {
+            if let choice = try? ChosenModules(module), let session = try? Session(path: summary.session) {
                 FirstCallRequest.refusals(session, choice).forEach(Diagnostics.say)
             }
         } else {
             tellHooks(of: executable, in: summary.session)
+            if any != nil { tellDetours(in: summary.session) }
         }
         if memory, let session = try? Session(path: summary.session, readsCalls: false) {
             session.unseenMemory.forEach { Diagnostics.say("warning: \($0)") }
@@ -350,6 +362,7 @@ struct Record: ParsableCommand {
         (options.isFirst, options.hasNames) = (recordsFirstCalls, hasNames)
         options.hasHooks = summary.calls > 0 || Refusal.hasHooks(executable)
         options.hasLibraryCalls = libcalls != nil
+        options.hasDetours = any != nil
         options.onTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
         SummaryText(summary, options).lines.forEach(Diagnostics.say)
     }
@@ -396,6 +409,15 @@ struct Record: ParsableCommand {
         Diagnostics.say(
             "-F, -N and -C keep all sleds open, because what is called below those functions shows only then; -H closes sleds"
         )
+    }
+
+    /// Says which modules got no detours although their functions are fit, in any process.
+    private func tellDetours(in session: String) {
+        let modules = (try? Session(path: session, readsCalls: false))?.processes.flatMap(\.modules) ?? []
+        let lines = modules.compactMap { module in
+            module.detours.flatMap { $0.failure == nil ? nil : DetoursText.line($0, of: module.path) }
+        }
+        Set(lines).sorted().forEach(Diagnostics.say)
     }
 
     /// The history that the run is to be added to. One that cannot be written is told before the program runs.

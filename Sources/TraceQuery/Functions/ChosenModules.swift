@@ -2,11 +2,11 @@ public import TraceAnalysis
 internal import TraceFile
 internal import TraceText
 
-/// The modules whose first calls are recorded.
+/// The modules whose functions get traps, so that their first calls are recorded, or detours.
 ///
-/// Those of the C library and the dynamic linker never are: they run while all signals are blocked, and a trap would then
-/// end the program. Nor are those of Fathom's own library.
-public struct FirstCallModules {
+/// Those of the C library and the dynamic linker never do: they run while all signals are blocked, and a trap would then end the
+/// program, and a detour would lead to what calls them itself. Nor do those of the unwinder and of Fathom's own library.
+public struct ChosenModules {
     /// Modules by paths or names; none: the program and its own libraries.
     private let patterns: [Pattern]
 
@@ -25,15 +25,15 @@ public struct FirstCallModules {
 
     public func holds(_ path: String, isProgram: Bool) -> Bool {
         let name = PathText.name(path)
-        if FirstCallModules.untouchable.contains(where: { name.hasPrefix($0) }) { return false }
-        if patterns.isEmpty { return isProgram || !FirstCallModules.isOfSystem(path) }
+        if ChosenModules.untouchable.contains(where: { name.hasPrefix($0) }) { return false }
+        if patterns.isEmpty { return isProgram || !ChosenModules.isOfSystem(path) }
         return patterns.contains { $0.matches(path) || $0.matches(name) }
     }
 
     private static let untouchable = [
         "libc.so", "libc-2.", "libpthread", "libdl.", "libdl-2.", "librt.", "librt-2.", "ld-linux", "ld-2.",
         "libfathom",
-        "linux-vdso", "libasan", "libtsan", "libclang_rt",
+        "linux-vdso", "libgcc_s", "libunwind", "libasan", "libtsan", "libclang_rt",
     ]
 
     /// Whether a library lies where the system's are, or belongs to the Swift toolchain.

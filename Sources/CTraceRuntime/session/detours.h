@@ -1,0 +1,85 @@
+// Detours: functions without hooks whose calls are recorded all the same (--any). The recorder judges which functions
+// are fit for that (CDetours.h).
+//
+// The first five bytes of such a function are a jump to its stub, which lies in memory near the module:
+//
+//     push $number            closed: jmp over the next instruction
+//     jmp *entry              to what tells of the call (entry/detour_calls.c), and goes on by a return place
+//     ...                     what stood where the jump is now
+//     jmp                     back into the function
+//
+// A detour is closed and opened by one store to its stub. The function itself is changed only while no thread runs it:
+// before the program starts, or while all threads are stopped by somebody who attaches, and none is in the midst of
+// what is changed. It becomes what it was while all threads are stopped: a jump has no midst.
+
+#ifndef FATHOM_DETOURS_H
+#define FATHOM_DETOURS_H
+
+#include "CTraceFunctions.h"
+#include "entries.h"
+
+FATHOM_WITHOUT_HOOKS
+
+// Its functions become functions of the files that use them, which have no hooks.
+#include "CDetours.h"
+
+FATHOM_WITHOUT_HOOKS_END
+
+#if defined(__x86_64__)
+
+// There is one for each stub. None ever goes away: a thread may be in a stub.
+struct detour {
+    uintptr_t function;
+    uintptr_t target;                  // where calls go on
+    uint8_t code[FATHOM_DETOUR_SIZE];  // what stood at the function's beginning
+    uint8_t moved;                     // bytes of it that were moved
+    uint8_t is_left;                   // the function stays as it is
+};
+#define DETOUR_LIMIT (1u << 20)
+// By number; the memory is mapped with the first ones.
+extern struct detour *detours __attribute__((visibility("hidden")));
+
+// Gives functions detours, as the recorder's table has them. `text` is the module's code. The caller holds
+// LOCK_MODULES.
+void detours_add(uintptr_t bias, struct text text, const char *list, uint32_t count);
+// The module there is gone; the caller holds LOCK_MODULES.
+void detours_forget(uintptr_t low, uintptr_t high);
+// Writes to the session what became of detours since the last time.
+void detours_tell(void);
+// Whether the function has a detour.
+int detours_have(uintptr_t function);
+// Closes those of `functions` that have detours, and leaves the others there. Returns how many these are.
+uint32_t detours_close(uintptr_t *functions, uint32_t count);
+// Closes all. Threads may be running meanwhile, and soon none is in the runtime for them.
+void detours_close_all(void);
+// For whoever detaches: whether there are, or were, some.
+extern uint32_t fathom_has_detours;
+// Whether no thread runs code of modules that are found from now on, so that they can get detours.
+void detours_allow(int are_safe);
+// All threads are stopped. Gives functions detours that were found since somebody has begun to attach. `addresses` are
+// where threads are that can be made to go on elsewhere, `threads` of them, and then where others are, or will be when
+// a signal's handler returns. In place of an address of the former kind that lies in the midst of what is changed,
+// there stands the one where its thread has to go on. A function that one of the latter kind lies in the midst of gets
+// none.
+void detours_begin(uint64_t *addresses, size_t threads, size_t count);
+// All threads are stopped. Makes functions what they were.
+void detours_restore(void);
+
+#else
+
+INTERNAL void detours_add(uintptr_t bias, struct text text, const char *list, uint32_t count) {
+    (void)bias, (void)text, (void)list, (void)count;
+}
+INTERNAL void detours_forget(uintptr_t low, uintptr_t high) { (void)low, (void)high; }
+INTERNAL void detours_tell(void) {}
+INTERNAL void detours_allow(int are_safe) { (void)are_safe; }
+INTERNAL void detours_begin(uint64_t *addresses, size_t threads, size_t count) {
+    (void)addresses, (void)threads, (void)count;
+}
+INTERNAL void detours_restore(void) {}
+INTERNAL void detours_close_all(void) {}
+INTERNAL uint32_t detours_close(uintptr_t *functions, uint32_t count) { return (void)functions, count; }
+
+#endif
+
+#endif

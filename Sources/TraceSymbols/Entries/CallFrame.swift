@@ -1,0 +1,74 @@
+internal import TraceText
+
+/// Where the table for unwinding says that a frame and its return address are, at the first instruction that an entry is for (DWARF
+/// 5, 6.4.2; numbers of registers are those of the System V ABI for x86-64).
+struct CallFrame {
+    let dataAlignment: Int64
+    /// The frame's address: a register, and what is added to it; nil where an expression tells.
+    private var address: (register: UInt64, offset: Int64)?
+    /// Where the return address is, from the frame's address on; nil where something else tells.
+    private var returnAddress: Int64?
+
+    init(dataAlignment: Int64) { self.dataAlignment = dataAlignment }
+
+    private static let stackPointer: UInt64 = 7, returns: UInt64 = 16
+
+    /// Whether the return address is where a call has put it: at the stack pointer.
+    var isOfCall: Bool {
+        guard let address, let returnAddress else { return false }
+        return address.register == Self.stackPointer && address.offset == 8 && returnAddress == -8
+    }
+
+    /// Follows instructions until the place for which they hold moves on. What is not known spoils the frame.
+    mutating func follow(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
+        guard !range.isEmpty else { return }
+        var reader = LEB128Reader(UnsafeRawBufferPointer(rebasing: bytes[range]))
+        func signed() -> Int64 {
+            let start = reader.offset, value = reader.take(), bits = 7 * UInt64(reader.offset - start)
+            let isNegative = bits < 64 && bits > 0 && value >> (bits - 1) & 1 == 1
+            return Int64(bitPattern: isNegative ? value | ~0 << bits : value)
+        }
+        func at(_ offset: Int64, _ register: UInt64) {
+            if register == Self.returns { returnAddress = offset &* dataAlignment }
+        }
+        while !reader.isAtEnd, !reader.hasFailed {
+            let operation = reader.take(1).first ?? 0
+            switch operation >> 6 {
+            case 1: return  // DW_CFA_advance_loc
+            case 2: at(Int64(bitPattern: reader.take()), UInt64(operation & 63))  // DW_CFA_offset
+            case 3: if UInt64(operation & 63) == Self.returns { returnAddress = nil }  // DW_CFA_restore
+            default:
+                switch operation {
+                case 0x00, 0x0a, 0x0b: break  // nop, remember_state, restore_state
+                case 0x01...0x04: return  // set_loc, advance_loc1, 2, 4
+                case 0x05:  // offset_extended
+                    let register = reader.take()
+                    at(Int64(bitPattern: reader.take()), register)
+                case 0x0c:  // def_cfa
+                    let register = reader.take()
+                    address = (register, Int64(bitPattern: reader.take()))
+                case 0x0d:  // def_cfa_register
+                    let register = reader.take()
+                    address?.register = register
+                case 0x0e:  // def_cfa_offset
+                    let offset = Int64(bitPattern: reader.take())
+                    address?.offset = offset
+                case 0x11:  // offset_extended_sf
+                    let register = reader.take()
+                    at(signed(), register)
+                case 0x12:  // def_cfa_sf
+                    let register = reader.take()
+                    address = (register, signed() &* dataAlignment)
+                case 0x13:  // def_cfa_offset_sf
+                    let offset = signed() &* dataAlignment
+                    address?.offset = offset
+                case 0x08: if reader.take() == Self.returns { returnAddress = nil }  // same_value
+                case 0x2e: _ = reader.take()  // GNU_args_size
+                default:
+                    (address, returnAddress) = (nil, nil)
+                    return
+                }
+            }
+        }
+    }
+}

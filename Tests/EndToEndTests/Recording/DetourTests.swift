@@ -1,0 +1,352 @@
+#if arch(x86_64)
+    internal import Foundation
+    import TestSupport
+    import Testing
+
+    /// `record --any`: calls of functions that were built without hooks.
+    @Suite struct DetourTests {
+        private let directory: TemporaryDirectory
+        private var session: String { directory.file("s.fathom") }
+
+        init() throws { directory = try TemporaryDirectory("detours") }
+
+        private func counts(_ options: [String] = []) throws -> [String: Int] {
+            let report = try Fathom.run(["report", "--format", "json", "--limit", "0", session] + options)
+            #expect(report.status == 0, "\(report.stderr)")
+            let json = try #require(JSONSerialization.jsonObject(with: Data(report.stdout.utf8)) as? [String: Any])
+            let rows = try #require(json.values.compactMap { $0 as? [[String: Any]] }.first)
+            return Dictionary(
+                rows.map { ($0["name"] as? String ?? "?", $0["calls"] as? Int ?? 0) }, uniquingKeysWith: +)
+        }
+
+        private func record(_ program: [String], _ options: [String] = []) throws -> ProcessOutput {
+            try Fathom.record(program, into: session, options: ["--quiet", "--any"] + options)
+        }
+
+        /// Each call path, and how many calls it has.
+        private func paths() throws -> [String: Int] {
+            let graph = try Fathom.run(["graph", "--format", "json", session])
+            let json = try #require(JSONSerialization.jsonObject(with: Data(graph.stdout.utf8)) as? [String: Any])
+            var found: [String: Int] = [:]
+            func visit(_ nodes: Any?, _ callers: String) {
+                for node in nodes as? [[String: Any]] ?? [] {
+                    let path = callers + ";" + (node["name"] as? String ?? "?")
+                    found[path, default: 0] += node["calls"] as? Int ?? 0
+                    visit(node["children"], path)
+                }
+            }
+            visit(json["paths"], "")
+            return found
+        }
+
+        private func isWhole() throws {
+            let check = try Fathom.run(["info", "--check", session])
+            #expect(check.status == 0, "\(check.stdout)")
+        }
+
+        private static let program = """
+            #include <setjmp.h>
+            #include <stdio.h>
+            #include <stdlib.h>
+            #define KEEP __attribute__((noinline, noclone))
+            static jmp_buf out;
+            KEEP int odd(int n);
+            KEEP int even(int n) { return n == 0 ? 1 : odd(n - 1); }
+            KEEP int odd(int n) { return n == 0 ? 0 : even(n - 1); }
+            KEEP int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+            KEEP int fewer(const void *a, const void *b) {
+                if (*(const int *)a == 13) longjmp(out, 1);
+                return *(const int *)a - *(const int *)b;
+            }
+            KEEP int jumps(int i) {
+                int numbers[] = {3, i % 2 ? 13 : 1, 2};
+                if (!setjmp(out)) qsort(numbers, 3, sizeof *numbers, fewer);
+                return numbers[0];
+            }
+            KEEP int work(void) {
+                int sum = fib(12) + even(100) + odd(99);
+                for (int i = 0; i < 100; i++) sum += jumps(i);
+                return sum;
+            }
+            int main(void) {
+                printf("%d\\n", work());
+                return 3;
+            }
+            """
+
+        /// As many calls, along the same paths, as hooks tell of in the same code. clang's hooks can come after inlining.
+        @Test(arguments: ["-O0", "-O1", "-O2", "-O3"], [["-fPIE", "-pie"], ["-no-pie", "-fno-pie"]])
+        func asManyAsHooks(_ level: String, _ kind: [String]) throws {
+            func build(_ name: String, _ hooks: [String]) throws -> String {
+                try Toolchain.compile(
+                    sources: ["p.c": Self.program], compiler: .clang, flags: ["-g", level] + kind + hooks,
+                    output: directory.file(name))
+            }
+            let hooked = try build("p", ["-finstrument-functions-after-inlining", "-fno-optimize-sibling-calls"])
+            #expect(try Fathom.record([hooked], into: session, options: ["--quiet"]).status == 3)
+            let expected = try paths()
+            let bare = try build("p", ["-fno-optimize-sibling-calls"])
+            let plain = try TestSupport.run(bare, []), output = try record([bare])
+            #expect(output.status == 3 && output.stdout == plain.stdout && output.stderr.isEmpty, "\(output.stderr)")
+            try isWhole()
+            #expect(try paths() == expected && expected[";main;work;fib"] == 1)
+        }
+
+        /// A call in the place of another ends that one, so that no tree gets deeper by it.
+        @Test func tailCalls() throws {
+            let program = try Toolchain.compile(
+                sources: ["p.c": Self.program], compiler: .gcc, flags: ["-O2"], output: directory.file("p"))
+            #expect(try record([program]).status == 3)
+            try isWhole()
+            let found = try counts()
+            #expect(found["even"] == 101 && found["odd"] == 100 && found["jumps"] == 100, "\(found)")
+            #expect(
+                try paths().keys.filter { $0.hasSuffix("even") || $0.hasSuffix("odd") }.allSatisfy { $0.count < 40 })
+        }
+
+        @Test(arguments: ["profile", "counts", "flight", "stack"]) func modes(_ mode: String) throws {
+            let program = try Toolchain.compile(
+                sources: ["p.c": Self.program], compiler: .gcc, flags: ["-O1"], output: directory.file("p"))
+            #expect(try record([program], ["--mode", mode]).status == 3)
+            guard ["profile", "counts"].contains(mode) else { return }
+            #expect(try counts()["fib"] == 465)
+        }
+
+        /// First instructions of each kind do where they were moved what they did before.
+        @Test(arguments: [["-pie"], ["-no-pie"]]) func movedInstructions(_ kind: [String]) throws {
+            func function(_ name: String, _ code: String) -> String {
+                """
+                __asm__(".globl \(name)\\n.type \(name), @function\\n.p2align 4\\n\(name):\\n.cfi_startproc\\n"
+                        "\(code)\\n.cfi_endproc\\n.size \(name), .-\(name)\\n");
+                long \(name)(long);
+
+                """
+            }
+            let codes = [
+                ("near_data", "addq number(%rip), %rdi\\nmov %rdi, %rax\\nret"),
+                ("near_store", "movl $5, number+8(%rip)\\nmovslq number+8(%rip), %rax\\nret"),
+                ("near_byte", "cmpb $0, number(%rip)\\nsete %al\\nmovzbl %al, %eax\\nret"),
+                ("short_branch", "test %edi, %edi\\nje 1f\\nlea 1(%rdi), %rax\\nret\\n1: mov $-9, %eax\\ncltq\\nret"),
+                ("far_branch", "cmp $4, %edi\\njg near_data\\nmov %rdi, %rax\\nret"),
+                ("jump", "jmp near_data"),
+                ("calls", "sub $8, %rsp\\ncall near_data\\nadd $8, %rsp\\ninc %rax\\nret"),
+                ("calls_at_once", "call pushes\\nret"),
+                ("pushes", "push %rbx\\nmov %rdi, %rbx\\nlea 2(%rbx), %rax\\npop %rbx\\nret"),
+                ("calls_by_memory", "call *pointer(%rip)\\nlea 3(%rax), %rax\\nret"),
+                ("calls_by_register", "lea near_data(%rip), %rax\\nsub $8, %rsp\\ncall *%rax\\nadd $8, %rsp\\nret"),
+                ("marked", "endbr64\\nlea (%rdi,%rdi), %rax\\nret"),
+                ("address", "lea number(%rip), %rax\\nmov (%rax), %rax\\nret"),
+                ("vectors", "movq number(%rip), %xmm0\\nmovq %xmm0, %rax\\nret"),
+                ("keeps", "mov %r10, %rax\\nadd %r11, %rax\\nret"),
+            ]
+            let source =
+                "#include <stdio.h>\nlong number[2] = {41, 0};\n"
+                + codes.map { function($0.0, $0.1) }.joined()
+                + "long (*pointer)(long) = near_data;\nint main(void) {\nfor (long i = 0; i < 9; i++) printf(\"\(codes.map { _ in "%ld " }.joined())\\n\""
+                + codes.dropLast().map { ", \($0.0)(i)" }.joined() + ", 0l);\n"
+                    + """
+                        long kept;
+                        __asm__ volatile("mov $1000, %%r10; mov $234, %%r11; sub $128, %%rsp; call keeps; add $128, %%rsp"
+                                         : "=a"(kept) : : "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory");
+                        printf("%ld\\n", kept);
+                        return 0;
+                    }
+                    """
+            let program = try Toolchain.compile(
+                sources: ["moved.c": source], compiler: .gcc, flags: ["-O1"] + kind, output: directory.file("moved"))
+            let plain = try TestSupport.run(program, []), output = try record([program])
+            #expect(plain.status == 0 && plain.stdout.hasSuffix("1234\n"))
+            #expect(output.status == 0 && output.stdout == plain.stdout, "\(output.stdout)\(output.stderr)")
+            try isWhole()
+            let found = try counts()
+            #expect(codes.dropLast().allSatisfy { found[$0.0, default: 0] >= 9 } && found["keeps"] == 1, "\(found)")
+        }
+
+        private static let throwing = """
+            #include <cstdio>
+            #include <execinfo.h>
+            #include <stdexcept>
+            #include <thread>
+            #include <vector>
+            #define KEEP __attribute__((noinline))
+            static thread_local int destroyed;
+            struct Object { int n; KEEP ~Object() { destroyed++; } };
+            KEEP int deeper(int n) {
+                Object object{n};
+                if (n == 0) throw std::runtime_error("deep");
+                return deeper(n - 1) + object.n;
+            }
+            KEEP int again(int n) {
+                try { return deeper(n); } catch (const std::exception &) { if (n % 2) throw; return 1; }
+            }
+            KEEP void work() {
+                int caught = 0;
+                for (int i = 0; i < 500; i++) try { caught += again(i % 20); } catch (...) { caught += 2; }
+                printf("%d %d\\n", caught, destroyed);
+            }
+            KEEP int frames(int n) {
+                void *found[64];
+                return n ? frames(n - 1) + (destroyed < 0) : backtrace(found, 64);
+            }
+            int main() {
+                std::vector<std::thread> threads;
+                for (int i = 0; i < 4; i++) threads.emplace_back(work);
+                for (auto &thread : threads) thread.join();
+                work();
+                return frames(5) > 6 ? 0 : 1;
+            }
+            """
+
+        /// Exceptions, and whoever looks at the stack, pass through calls with detours, in several threads at once.
+        @Test(arguments: [Toolchain.Compiler.gxx, .clangxx], ["-O0", "-O2"])
+        func exceptions(_ compiler: Toolchain.Compiler, _ level: String) throws {
+            let program = try Toolchain.compile(
+                sources: ["throwing.cpp": Self.throwing], compiler: compiler, flags: [level, "-std=c++17"],
+                libraries: ["-lpthread"], output: directory.file("throwing"))
+            let plain = try TestSupport.run(program, []), output = try record([program])
+            #expect(plain.status == 0)
+            #expect(output.status == 0 && output.stdout == plain.stdout && output.stderr.isEmpty, "\(output.stderr)")
+            try isWhole()
+            #expect(try counts()["again"] == 2500)
+        }
+
+        /// A library that is loaded gets detours before its constructors run, each time anew.
+        @Test func loadedLibraries() throws {
+            let plugin = try Toolchain.compile(
+                sources: [
+                    "plugin.c": """
+                    __attribute__((noinline)) int step(int n) { return n * 3 + 1; }
+                    static int made;
+                    __attribute__((constructor)) static void make(void) { made = step(1); }
+                    int plugged(int n) { return step(n) + step(made); }
+                    """
+                ], compiler: .gcc,
+                flags: [
+                    "-O1", "-shared", "-fPIC", "-fvisibility=hidden",
+                    "-Dplugged=__attribute__((visibility(\"default\")))plugged",
+                ],
+                output: directory.file("plugin.so"))
+            let program = try Toolchain.compile(
+                sources: [
+                    "loading.c": """
+                    #include <dlfcn.h>
+                    #include <stdio.h>
+                    int main(int count, char **arguments) {
+                        int sum = 0;
+                        for (int i = 0; i < 20; i++) {
+                            void *plugin = dlopen(arguments[1], RTLD_NOW);
+                            int (*plugged)(int) = (int (*)(int))dlsym(plugin, "plugged");
+                            sum += plugged(i);
+                            dlclose(plugin);
+                        }
+                        printf("%d\\n", sum);
+                    }
+                    """
+                ], compiler: .gcc, flags: ["-O1"], libraries: ["-ldl"], output: directory.file("loading"))
+            let output = try record([program, plugin])
+            #expect(output.status == 0 && output.stdout == "850\n", "\(output.stdout)\(output.stderr)")
+            try isWhole()
+            let found = try counts()
+            #expect(found["plugged"] == 20 && found["step"] == 60 && found["make"] == 20, "\(found)")
+        }
+
+        /// Options choose functions by name, size and cost, and arguments and results are those that the debug information has.
+        @Test func options() throws {
+            let program = try Toolchain.compile(
+                sources: ["p.c": Self.program], compiler: .gcc, flags: ["-O1", "-g"], output: directory.file("p"))
+            #expect(try Fathom.record([program], into: session, options: ["-q", "--any=fi*"]).status == 3)
+            #expect(try counts() == ["fib": 465])
+            #expect(try record([program], ["-H", "fib"]).status == 3)
+            #expect(try counts()["fib"] == nil && counts()["work"] == 1)
+            #expect(try record([program], ["-F", "jumps"]).status == 3)
+            #expect(Set(try counts().keys) == ["jumps", "fewer"])
+            let none = try Fathom.record([program], into: session, options: ["--any", "--min-size", "60000"])
+            #expect(none.status == 3 && none.stderr.contains("no function with a detour was called"), "\(none.stderr)")
+            #expect(try record([program], ["--args", "fib", "--returns", "fib", "--args", "odd:n"]).status == 3)
+            let tree = try Fathom.run(["tree", session]).stdout
+            #expect(tree.contains("fib(n=12) = 144") && tree.contains("odd(n=99)"), "\(tree)")
+            #expect(try record([program], ["--libcalls"]).status == 3)
+            let both = try counts()
+            #expect(both["qsort"] == 100 && both["fib"] == 465 && both["printf"] == 1, "\(both)")
+        }
+
+        private static let running = """
+            #include <pthread.h>
+            #include <signal.h>
+            #include <unistd.h>
+            #define KEEP __attribute__((noinline, noclone))
+            extern const char __executable_start, etext;
+            static unsigned long sum(void) {
+                unsigned long all = 0;
+                for (const char *at = &__executable_start; at < &etext; at++) all = all * 31 + (unsigned char)*at;
+                return all;
+            }
+            KEEP int leaf(int n) { return n * 3 + 1; }
+            KEEP int deep(int n) { return n ? deep(n - 1) + leaf(n) : leaf(n); }
+            KEEP void handled(int signal) { leaf(signal); }
+            static volatile int ends;
+            static void *work(void *unused) {
+                while (!ends) deep(20);
+                return unused;
+            }
+            static void end(int signal) { (void)signal, ends = 1; }
+            int main(void) {
+                pthread_t threads[4];
+                unsigned long before = sum();
+                signal(SIGUSR1, handled);
+                signal(SIGTERM, end);
+                for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, work, NULL);
+                while (!ends) usleep(1000);
+                for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+                return sum() == before ? 7 : 1;
+            }
+            """
+
+        /// Somebody attaches to a program without hooks, whose threads run what is changed, leaves, and attaches again. The code is what
+        /// it was afterwards.
+        @Test func attaching() throws {
+            let program = try Toolchain.compile(
+                sources: ["running.c": Self.running], compiler: .gcc, flags: ["-O1"], libraries: ["-lpthread"],
+                output: directory.file("running"))
+            let process = try BackgroundProcess([program])
+            for round in 0..<5 {
+                let output = try Fathom.run([
+                    "record", "--any", "--attach", "\(process.pid)", "--for", "200ms", "-o", session,
+                ])
+                #expect(
+                    output.status == 0 && !output.stderr.contains("stays in the midst"), "\(round): \(output.stderr)")
+                let found = try counts()
+                #expect((found["leaf"] ?? 0) > 100 && (found["deep"] ?? 0) > 100, "\(round): \(found)")
+                #expect(kill(process.pid, SIGUSR1) == 0)
+            }
+            kill(process.pid, SIGTERM)
+            #expect(process.wait() == 7 << 8)
+        }
+
+        /// Programs as they are shipped do as they do without it.
+        @Test(arguments: [
+            ["git", "--version"], ["perl", "-e", "print join ',', sort map { $_ % 7 } 1..500"],
+            [
+                "bash", "-c",
+                "for i in {1..200}; do a[i]=$((i * i)); done; echo ${a[@]}; trap 'echo T' USR1; kill -USR1 $$",
+            ],
+            ["sort", "-r", "/etc/services"], ["awk", "{ n += length } END { print n }", "/etc/services"],
+            ["python3", "-c", "import json, re; print(len(re.findall('a', json.dumps(list(range(500))))))"],
+            ["gcc", "-E", "-dM", "-xc", "/dev/null"],
+        ]) func shippedPrograms(_ command: [String]) throws {
+            let plain = try TestSupport.run(command[0], Array(command[1...]))
+            let output = try record(command, ["--module", "*"])
+            #expect(output.status == plain.status && output.stdout == plain.stdout, "\(output.stderr)")
+            try isWhole()
+            #expect(try counts().values.reduce(0, +) > 20)
+        }
+
+        /// What cannot be recorded so says why.
+        @Test func refusals() throws {
+            let node = try Fathom.run(["doctor", "/usr/bin/node"])
+            #expect(node.stdout.contains("JavaScript (V8), which walks its own stack"), "\(node.stdout)")
+            let git = try Fathom.run(["doctor", "/usr/bin/git"])
+            #expect(git.stdout.contains("functions can be recorded without a rebuild"), "\(git.stdout)")
+        }
+    }
+#endif
