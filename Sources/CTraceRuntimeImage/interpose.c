@@ -87,14 +87,19 @@ EXPORT int swapcontext(ucontext_t *from, const ucontext_t *to) {
 // ---- Modules. dlopen searches on behalf of its caller, so it must see the real one: hence the jump. Before glibc 2.34
 // there is none in a program without libdl, which may ask for it weakly and find ours: then nothing can be loaded.
 
+// Where the function that this is expanded in returns to.
+#define RETURN_SLOT ((uintptr_t *)__builtin_frame_address(0) + 1)
+
 EXPORT void *dlopen(const char *path, int mode) {
     if (!HAS_REAL(dlopen)) return NULL;
+    fathom_note_jump(RETURN_SLOT);
     fathom_note_loading();
     JUMP REAL(dlopen)(path, mode);
 }
 
 EXPORT void *dlmopen(Lmid_t space, const char *path, int mode) {
     if (!HAS_REAL(dlmopen)) return NULL;
+    fathom_note_jump(RETURN_SLOT);
     fathom_note_loading();
     JUMP REAL(dlmopen)(space, path, mode);
 }

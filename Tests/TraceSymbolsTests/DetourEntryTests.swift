@@ -38,6 +38,13 @@ import Testing
                 ("push %rbx\ncall *%rax\npop %rbx\nret", .fixed), ("call *8(%rsp)\nret\nnop\nnop", .fixed),
                 ("ret\nmov $1, %eax\nmov $2, %ecx\nret", .entered), ("int3\nnop\nnop\nnop\nnop\nret", .fixed),
                 (".byte 0x06\nret\nnop\nnop\nnop\nnop", .notDecoded),
+                ("mov (%rsp), %rax\nret\nnop", .looks), ("mov 8(%rsp), %rax\nret", nil),
+                ("push %rbx\nsub $16, %rsp\nmov 24(%rsp), %rax\nadd $16, %rsp\npop %rbx\nret", .looks),
+                ("push %rbx\nsub $16, %rsp\nmov 16(%rsp), %rax\nadd $16, %rsp\npop %rbx\nret", nil),
+                ("push %rbp\nmov %rsp, %rbp\nmov 8(%rbp), %rax\npop %rbp\nret", .looks),
+                ("push %rbp\nmov %rsp, %rbp\nmov 16(%rbp), %rax\npop %rbp\nret", nil),
+                ("pop %rcx\nadd $8, %rsp\npush %rcx\nret", .looks), ("mov $1, %eax\nret $16", .looks),
+                ("9: lea 9b(%rip), %rax\njmp *%rax", .loops), ("nop\nendbr64\nmov $1, %eax\nret", .entered),
             ] as [(String, DetourEntries.Reason?)])
         private func judges(_ code: String, _ expected: DetourEntries.Reason?) throws {
             let name = code.contains("here") ? "here" : "judged"
@@ -61,6 +68,19 @@ import Testing
             #expect(found["tight"] == .tooShort && found["behind"] == .some(nil))
             #expect(found["bare"] == .unwinding && found["deeper"] == .unwinding)
             #expect(found["setjmp"] == .known && found["targeted"] == .entered)
+        }
+
+        /// Tables by which code jumps, and what handles exceptions, may lead into the first bytes.
+        @Test func followsTablesAndHandlers() throws {
+            let table = ".section .rodata\n.balign 4\ntable: .long .Lone - table, .Ltwo - table\n.text\n"
+            let found = try judged(
+                Self.function(
+                    "switches",
+                    "nop\n.Lone: lea table(%rip), %rdx\nmovslq (%rdx,%rdi,4), %rax\nadd %rdx, %rax\njmp *%rax\n.Ltwo: ret"
+                )
+                    + table + Self.function("lands", "nop\n.cfi_def_cfa_offset 32\nmov %rax, %rdi\nmov %rdi, %rax\nret")
+                    + Self.function("pushes", "push %rbx\n.cfi_def_cfa_offset 16\nmov %rax, %rdi\npop %rbx\nret"))
+            #expect(found["switches"] == .entered && found["lands"] == .unwinding && found["pushes"] == .some(nil))
         }
 
         /// All that compilers make of ordinary functions is fit, by symbols and without them.

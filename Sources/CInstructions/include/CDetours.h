@@ -133,42 +133,152 @@ struct fathom_surveyed {
     uint64_t start, end;
     uint8_t is_undecoded;  // it is not code from the first byte to the last
     uint8_t loops;         // a branch leads to its beginning
+    uint8_t looks;         // it reads or writes its return address, or where that lies
+    uint8_t names_itself;  // it makes the address of an instruction of its own
+    uint8_t jumps_away;    // it jumps to where a register or memory says
 };
 
+// What a file has of data at an address.
+struct fathom_data {
+    uint64_t address;
+    const uint8_t *bytes;
+    size_t size;
+};
+
+// Where the stack pointer is in a function, and the frame pointer, as far as following the instructions from its
+// beginning tells: bytes below the return address.
+struct fathom_depth {
+    int64_t depth, frame;
+    int is_known, has_frame;
+};
+
+// Follows one instruction. Returns whether it reads or writes the return address.
+static inline int fathom_follow(struct fathom_depth *at, const uint8_t *code, struct fathom_instruction found) {
+    const uint8_t *opcode = code + found.opcode;
+    uint8_t rex = found.opcode && (opcode[-1] & 0xf0) == 0x40 ? opcode[-1] : 0, first = opcode[0];
+    uint8_t operand = found.operand ? code[found.operand] : 0, mode = operand >> 6, base = operand & 7;
+    int32_t distance = 0;
+    if (found.operand && mode != 3) {
+        const uint8_t *behind = code + found.operand + 1;
+        int is_stack = base == 4 && (*behind & 0x3f) == 0x24 && !(rex & 3);
+        if (base == 4) behind++;
+        if (mode == 1) distance = (int8_t)*behind;
+        if (mode == 2) __builtin_memcpy(&distance, behind, sizeof distance);
+        int is_frame = base == 5 && mode != 0 && !(rex & 1);
+        if (is_stack && at->is_known && distance == at->depth) return 1;
+        if (is_frame && at->has_frame && distance == at->frame) return 1;
+        if (is_stack && first == 0x8d && (operand >> 3 & 7) == 4 && !(rex & 4)) {  // LEA of the stack pointer
+            at->depth -= distance;
+            return 0;
+        }
+    }
+    if (first == 0xc2) return 1;  // RET that takes more than the address
+    if ((first & 0xf8) == 0x50 || first == 0x68 || first == 0x6a || (first == 0xff && (operand >> 3 & 7) == 6)) {
+        at->depth += 8;
+    } else if ((first & 0xf8) == 0x58) {
+        if (at->is_known && at->depth == 0) return 1;
+        at->depth -= 8;
+        if (first == 0x5d && !(rex & 1)) at->has_frame = 0;
+        if (first == 0x5c && !(rex & 1)) at->is_known = 0;
+    } else if (first == 0xc9) {  // LEAVE
+        at->depth = at->frame - 8;
+        at->is_known = at->has_frame;
+        at->has_frame = 0;
+    } else if (rex & 8 && mode == 3 && ((first == 0x89 && operand == 0xe5) || (first == 0x8b && operand == 0xec))) {
+        at->frame = at->depth;
+        at->has_frame = at->is_known;
+    } else if (rex & 8 && mode == 3 && base == 4 && !(rex & 1) && (first == 0x83 || first == 0x81)) {
+        int64_t number = (int8_t)code[found.length - 1];
+        int32_t four;
+        __builtin_memcpy(&four, code + found.length - 4, sizeof four);
+        if (first == 0x81) number = four;
+        if ((operand >> 3 & 7) == 5) at->depth += number;
+        else if ((operand >> 3 & 7) == 0) at->depth -= number;
+        else if ((operand >> 3 & 7) != 7) at->is_known = 0;
+    } else if (found.operand && (first & 0xfc) < 0x40 && (first & 4) == 0 && (first & 0x38) != 0x38) {
+        // Arithmetic: to the operand in memory or a register, or from it.
+        if ((first & 2) ? (operand >> 3 & 7) == 4 && !(rex & 4) : mode == 3 && base == 4 && !(rex & 1))
+            at->is_known = 0;
+    } else if (found.operand && (first == 0x89 || first == 0x8b || first == 0x8d || first == 0x87)) {
+        int is_to = first == 0x89 ? mode == 3 && base == 4 && !(rex & 1) : (operand >> 3 & 7) == 4 && !(rex & 4);
+        if (is_to) at->is_known = 0;
+    }
+    return 0;
+}
+
+// A table of distances of four bytes from its own beginning, as compilers make them for switches: marks what its
+// entries lead to, as long as that is in the function.
+static inline void fathom_survey_table(const struct fathom_targets *targets, struct fathom_surveyed *function,
+                                       const struct fathom_data *data, size_t count, uint64_t table) {
+    for (const struct fathom_data *part = data; part < data + count; part++) {
+        if (table - part->address >= part->size) continue;
+        for (size_t at = (size_t)(table - part->address); at + 4 <= part->size; at += 4) {
+            int32_t distance;
+            __builtin_memcpy(&distance, part->bytes + at, sizeof distance);
+            uint64_t target = table + (uint64_t)(int64_t)distance;
+            if (target - function->start >= function->end - function->start) return;
+            if (target == function->start) function->loops = 1;
+            fathom_target(targets, target);
+        }
+        return;
+    }
+}
+
+// An address that an instruction of a function makes.
+static inline void fathom_survey_address(const struct fathom_targets *targets, struct fathom_surveyed *function,
+                                         uint64_t address) {
+    fathom_target(targets, address);
+    if (address - function->start < function->end - function->start) function->names_itself = 1;
+}
+
 // Surveys a stretch of code at `address`, and the `count` functions that begin there, in the order of their addresses.
-// Marks what branches and calls lead to, in `targets`, and in `parts` what conditional branches of a function lead to
-// outside of it. What lies between functions may be data. O(size + count).
+// Marks what branches and calls lead to and which addresses are made, in `targets`, and in `parts` what conditional
+// branches of a function lead to outside of it. What lies between functions may be data. O(size + count), and the sizes
+// of tables.
 static inline void fathom_survey(const struct fathom_targets *targets, const struct fathom_targets *parts,
                                  const uint8_t *code, size_t size, uint64_t address, struct fathom_surveyed *functions,
-                                 size_t count) {
-    struct fathom_surveyed outside = {0, 0, 0, 0}, *function = &outside, *end = functions + count;
+                                 size_t count, const struct fathom_data *data, size_t data_count) {
+    struct fathom_surveyed outside = {0}, *function = &outside, *end = functions + count;
+    struct fathom_depth depth = {0};
     size_t at = 0;
     while (at < size) {
         uint64_t here = address + at;
         if (functions < end && functions->start <= here) {
             function = functions++;
+            depth = (struct fathom_depth){.is_known = 1};
             continue;
         }
         // Where a function is over, and where the next one begins, an instruction ends.
         uint64_t limit = functions < end && functions->start < address + size ? functions->start : address + size;
         int is_inside = here < function->end;
         if (is_inside && function->end < limit) limit = function->end;
-        struct fathom_instruction found = fathom_instruction_at(code + at, (size_t)(limit - here));
+        const uint8_t *from = code + at;
+        struct fathom_instruction found = fathom_instruction_at(from, (size_t)(limit - here));
         if (!found.length) {
             if (is_inside) function->is_undecoded = 1;
             at++;
             continue;
         }
         int64_t distance;
-        int32_t four;
-        int branch = fathom_branch(code + at, found, &distance);
-        int is_call = code[at + found.opcode] == 0xe8;
-        int is_begin = code[at + found.opcode] == 0xc7 && found.operand && code[at + found.operand] == 0xf8;  // XBEGIN
-        if (is_call || is_begin) {
-            __builtin_memcpy(&four, code + at + found.length - 4, sizeof four);
-            distance = four;
-        }
+        int32_t four = 0;
+        int branch = fathom_branch(from, found, &distance);
+        uint8_t opcode = from[found.opcode];
+        int is_call = opcode == 0xe8, is_begin = opcode == 0xc7 && found.operand && from[found.operand] == 0xf8;
+        if (found.length >= 4) __builtin_memcpy(&four, from + found.length - 4, sizeof four);
+        if (is_call || is_begin) distance = four;  // is_begin: XBEGIN
         at += found.length;
+        if (is_inside) {
+            if (fathom_follow(&depth, from, found)) function->looks = 1;
+            if (branch == FATHOM_BRANCHES_ANYWHERE) function->jumps_away = 1;
+            if (branch != FATHOM_NO_BRANCH && branch != FATHOM_MAY_BRANCH) depth.is_known = 0;
+            if (opcode == 0x8d && found.operand && (from[found.operand] & 0xc7) == 5) {
+                uint64_t made = address + at + (uint64_t)(int64_t)four;
+                fathom_survey_address(targets, function, made);
+                fathom_survey_table(targets, function, data, data_count, made);
+            } else if (((opcode & 0xf8) == 0xb8 || (opcode == 0xc7 && !is_begin)) && found.length >= 5) {
+                fathom_survey_address(targets, function, (uint64_t)(uint32_t)four);
+            }
+        }
         int leads = branch == FATHOM_MAY_BRANCH || branch == FATHOM_BRANCHES;
         if (!leads && !is_call && !is_begin) continue;
         uint64_t target = address + at + (uint64_t)distance;
@@ -187,6 +297,7 @@ enum fathom_verdict {
     FATHOM_TOO_SHORT,
     FATHOM_ENTERED,  // something leads into the first bytes
     FATHOM_FIXED,    // one of the first instructions cannot be moved
+    FATHOM_LOOKS,    // it looks at where it returns to
 };
 
 // Judges a function that was surveyed, and whose first byte is at `code`; `room` bytes from there on belong to no
@@ -197,7 +308,8 @@ static inline enum fathom_verdict fathom_judge(const struct fathom_targets *targ
     size_t size = (size_t)(function->end - function->start), moved = 0;
     int ends = 0;
     if (function->is_undecoded) return FATHOM_NOT_DECODED;
-    if (function->loops) return FATHOM_LOOPS;
+    if (function->loops || (function->names_itself && function->jumps_away)) return FATHOM_LOOPS;
+    if (function->looks) return FATHOM_LOOKS;
     while (moved < size && moved < FATHOM_DETOUR_SIZE && !ends) {
         struct fathom_moved next = fathom_moved_at(code + moved, size - moved);
         moved += next.length;
@@ -209,8 +321,11 @@ static inline enum fathom_verdict fathom_judge(const struct fathom_targets *targ
         size_t behind = moved + fathom_padding(code + moved, room - moved);
         if (!ends || behind < FATHOM_DETOUR_SIZE) return moved < size ? FATHOM_ENTERED : FATHOM_TOO_SHORT;
     }
-    for (uint64_t at = 1; at < FATHOM_DETOUR_SIZE; at++)
+    for (uint64_t at = 1; at < FATHOM_DETOUR_SIZE; at++) {
+        static const uint8_t mark[] = {0xf3, 0x0f, 0x1e, 0xfa};  // ENDBR64: something jumps here
         if (fathom_is_target(targets, function->start + at)) return FATHOM_ENTERED;
+        if (at + sizeof mark <= room && !__builtin_memcmp(code + at, mark, sizeof mark)) return FATHOM_ENTERED;
+    }
     return FATHOM_HAS_DETOUR;
 }
 

@@ -2,8 +2,8 @@
 // The trap is taken away, the call is recorded, and the function begins anew.
 //
 // The dynamic linker tells debuggers of libraries before their constructors run, by calling a function that does
-// nothing (r_brk in link.h). A trap stands there, too, and stays. It is also there where functions get detours: no
-// thread runs a library's code then.
+// nothing (r_brk in link.h). A trap stands there, too, and stays. Where functions get detours, it becomes a jump: no
+// thread runs a new library's code then, and no signal is needed.
 
 #include "../follow/aside.h"
 #include "../follow/process.h"
@@ -44,6 +44,7 @@ static struct {
     uintptr_t address;
     uintptr_t next;  // where to go on; 0: at its caller
     uint8_t byte;    // what the trap took the place of; 0: there is none
+    const struct r_debug *debug;
 } loader;
 
 // Puts a trap on the dynamic linker's function. That does nothing, so its code is a return, perhaps behind the mark of
@@ -67,10 +68,27 @@ static int find_loader(struct dl_phdr_info *info, size_t size, void *result) {
         if (info->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
         const ElfW(Dyn) *entry = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
         for (; entry->d_tag != DT_NULL; entry++)
-            if (entry->d_tag == DT_DEBUG && entry->d_un.d_ptr)
-                loader.address = ((const struct r_debug *)entry->d_un.d_ptr)->r_brk;
+            if (entry->d_tag == DT_DEBUG && entry->d_un.d_ptr) loader.debug = (const struct r_debug *)entry->d_un.d_ptr;
     }
+    if (loader.debug) loader.address = loader.debug->r_brk;
     return 1;  // the program is the first module
+}
+
+// Stands in for the dynamic linker's function, which does nothing. It is called before libraries are loaded, too.
+static void loaded(void) {
+    if (loader.debug->r_state != RT_CONSISTENT || !runtime_records()) return;
+    detours_allow(1);
+    modules_scan(LOADER_PATIENCE);
+    detours_allow(0);
+}
+
+static void replace_loader(void) {
+    static const uint8_t code[] = {0xf3, 0x0f, 0x1e, 0xfa, 0xc3};  // endbr64, ret
+    loader_modules(find_loader, NULL, LOADER_PATIENCE);
+    const uint8_t *at = (const uint8_t *)loader.address;
+    // A debugger may have put a breakpoint there.
+    if (!at || !(*at == 0xc3 ? fathom_padding(at + 1, 15) >= 4 : __builtin_memcmp(at, code, sizeof code) == 0)) return;
+    detours_replace(loader.address, loaded);
 }
 
 // ---- the signal
@@ -187,9 +205,7 @@ static void trapped(int number, siginfo_t *info, void *saved) {
     uintptr_t address = (uintptr_t)registers[REG_RIP] - 1;
     if (info->si_code <= 0) return pass_on(info, context);
     if (address == loader.address) {
-        detours_allow(1);
         if (runtime_ready()) modules_scan(LOADER_PATIENCE);
-        detours_allow(0);
         registers[REG_RIP] = (greg_t)loader.next;
         if (!loader.next) {
             registers[REG_RIP] = *(const greg_t *)registers[REG_RSP];
@@ -204,7 +220,9 @@ static void trapped(int number, siginfo_t *info, void *saved) {
 }
 
 void fathom_traps_begin(void) {
-    if (!(functions_are_entries() || functions_have_detours()) || runtime.state == STATE_OFF) return;
+    if (runtime.state == STATE_OFF) return;
+    if (functions_have_detours() && runtime_ready()) replace_loader();
+    if (!functions_are_entries()) return;
     // While a trap is handled, other signals wait. SIGTRAP does not: where the runtime calls a function of the C
     // library, the program may have a function of that name, with a trap.
     system_keeps_traps = 1;

@@ -19,9 +19,19 @@ struct CallFrame {
         return address.register == Self.stackPointer && address.offset == 8 && returnAddress == -8
     }
 
+    /// How far the frame's address is from the stack pointer after the next instructions, which hold until the place moves on once
+    /// more; nil: the stack pointer does not tell.
+    func next(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Int64? {
+        var frame = self
+        _ = frame.follow(bytes, range)
+        return frame.address.flatMap { $0.register == Self.stackPointer ? $0.offset : nil }
+    }
+
     /// Follows instructions until the place for which they hold moves on. What is not known spoils the frame.
-    mutating func follow(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
-        guard !range.isEmpty else { return }
+    ///
+    /// - Returns: where the rest of them begins, and by how many bytes the place moves; nil: there are no more.
+    mutating func follow(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> (at: Int, behind: Int)? {
+        guard !range.isEmpty else { return nil }
         var reader = LEB128Reader(UnsafeRawBufferPointer(rebasing: bytes[range]))
         func signed() -> Int64 {
             let start = reader.offset, value = reader.take(), bits = 7 * UInt64(reader.offset - start)
@@ -34,13 +44,16 @@ struct CallFrame {
         while !reader.isAtEnd, !reader.hasFailed {
             let operation = reader.take(1).first ?? 0
             switch operation >> 6 {
-            case 1: return  // DW_CFA_advance_loc
+            case 1: return (range.lowerBound + reader.offset, Int(operation & 63))  // DW_CFA_advance_loc
             case 2: at(Int64(bitPattern: reader.take()), UInt64(operation & 63))  // DW_CFA_offset
             case 3: if UInt64(operation & 63) == Self.returns { returnAddress = nil }  // DW_CFA_restore
             default:
                 switch operation {
                 case 0x00, 0x0a, 0x0b: break  // nop, remember_state, restore_state
-                case 0x01...0x04: return  // set_loc, advance_loc1, 2, 4
+                case 0x02:  // advance_loc1
+                    let behind = Int(reader.take(1).first ?? 0)
+                    return (range.lowerBound + reader.offset, behind)
+                case 0x01, 0x03, 0x04: return nil  // set_loc, advance_loc2, 4: far away
                 case 0x05:  // offset_extended
                     let register = reader.take()
                     at(Int64(bitPattern: reader.take()), register)
@@ -66,9 +79,10 @@ struct CallFrame {
                 case 0x2e: _ = reader.take()  // GNU_args_size
                 default:
                     (address, returnAddress) = (nil, nil)
-                    return
+                    return nil
                 }
             }
         }
+        return nil
     }
 }

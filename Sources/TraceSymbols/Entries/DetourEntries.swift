@@ -25,7 +25,7 @@ public struct DetourEntries: Sendable {
     public enum Reason: Int, Sendable, CaseIterable {
         /// It is known for what it does with the stack.
         case known
-        case notDecoded, loops, tooShort, entered, fixed
+        case notDecoded, loops, tooShort, entered, fixed, looks
         /// The table for unwinding does not say that it finds its return address where a call puts it.
         case unwinding
     }
@@ -41,15 +41,17 @@ public struct DetourEntries: Sendable {
     public let refusal: String?
     public let isStripped: Bool
 
-    /// - Parameter buildID: of the module as it runs, if that is known: another file's functions are not taken.
+    /// - Parameters:
+    ///   - buildID: of the module as it runs, if that is known: another file's functions are not taken.
+    ///   - hasHooks: whether it may have hooks of its own.
     /// - Throws: ``SymbolProblem``.
     /// - Complexity: O(bytes of code and data + n log n in the number of functions).
-    public init(path: String, buildID: [UInt8]? = nil) throws(SymbolProblem) {
+    public init(path: String, buildID: [UInt8]? = nil, hasHooks: Bool = false) throws(SymbolProblem) {
         let file = try ELFFile(path: path)
         self.path = path
         self.buildID = file.buildID
         if let buildID, buildID != file.buildID { throw .noSymbols(path) }
-        refusal = file.refusesDetours
+        refusal = file.refusesDetours(hasHooks: hasHooks)
         guard refusal == nil else {
             (entries, refused, isStripped) = ([], [], false)
             return
@@ -57,7 +59,7 @@ public struct DetourEntries: Sendable {
         let functions = EntrySymbols(file)
         guard !functions.all.isEmpty else { throw .noSymbols(path) }
         isStripped = functions.isStripped
-        let judge = DetourJudge(file, functions)
+        let judge = DetourJudge(file, functions, hasHooks: hasHooks)
         (entries, refused) = (judge.entries, judge.refused)
     }
 }
@@ -66,16 +68,20 @@ private struct DetourJudge {
     private(set) var entries: [DetourEntries.Entry] = []
     private(set) var refused: [(name: String, reason: DetourEntries.Reason)] = []
 
-    init(_ file: borrowing ELFFile, _ functions: EntrySymbols) {
+    /// - Parameter hasHooks: whether functions look at where they return to for their hooks.
+    init(_ file: borrowing ELFFile, _ functions: EntrySymbols, hasHooks: Bool) {
         let code = file.functionSections
         guard let low = code.map(\.range.lowerBound).min(), let high = code.map(\.range.upperBound).max(),
             high - low < 1 << 32
         else { return }
         let unwind = UnwindEntries(file)
         var surveyed = functions.all.map {
-            fathom_surveyed(start: $0.start, end: $0.end, is_undecoded: 0, loops: 0)
+            fathom_surveyed(
+                start: $0.start, end: $0.end, is_undecoded: 0, loops: 0, looks: 0, names_itself: 0, jumps_away: 0)
         }
         let size = Int(high - low) / 8 + 1
+        let references = DataReferences(file).references
+        let data = file.constants
         var bits = [UInt8](repeating: 0, count: 2 * size)
         bits.withUnsafeMutableBufferPointer { bits in
             var targets = fathom_targets(low: low, high: high, bits: bits.baseAddress)
@@ -87,10 +93,12 @@ private struct DetourJudge {
                 surveyed.withUnsafeMutableBufferPointer {
                     fathom_survey(
                         &targets, &parts, section.bytes, section.bytes.count, section.range.lowerBound,
-                        $0.baseAddress.map { $0 + first }, end - first)
+                        $0.baseAddress.map { $0 + first }, end - first, data, data.count)
                 }
             }
-            for reference in DataReferences(file).references { fathom_target(&targets, reference.target) }
+            for reference in references { fathom_target(&targets, reference.target) }
+            Self.findLoops(references, &surveyed)
+            if hasHooks { for index in surveyed.indices { surveyed[index].looks = 0 } }
             for range in unwind.functions { fathom_target(&targets, range.lowerBound) }
             file.forEachSymbolOfCode { fathom_target(&targets, $0) }
             for section in code {
@@ -118,6 +126,21 @@ private struct DetourJudge {
         }
     }
 
+    /// A function whose beginning stands in the data beside the addresses of other instructions of it comes back there: that is a table
+    /// of labels.
+    private static func findLoops(_ references: [(at: UInt64, target: UInt64)], _ surveyed: inout [fathom_surveyed]) {
+        let sorted = references.sorted { $0.at < $1.at }
+        for index in sorted.indices {
+            let target = sorted[index].target, place = surveyed.partitioningIndex { $0.start >= target }
+            guard place < surveyed.count, surveyed[place].start == target else { continue }
+            let range = target + 1..<max(surveyed[place].end, target + 1)
+            for other in [index - 1, index + 1]
+            where sorted.indices.contains(other) && range.contains(sorted[other].target) {
+                surveyed[place].loops = 1
+            }
+        }
+    }
+
     /// Why a function cannot get a detour; nil: it can.
     ///
     /// - Parameters:
@@ -131,6 +154,7 @@ private struct DetourJudge {
         // Swift's compiler leaves out entries of functions that throw nothing and keep nothing.
         let isSwift = name?.hasPrefix("$s") ?? false
         guard isSwift || unwind.callEntries.contains(function.start) else { return .unwinding }
+        if let next = unwind.nextFrames[function.start], !Self.explains(code, next) { return .unwinding }
         guard code.count >= Int(FATHOM_DETOUR_SIZE) else { return .tooShort }
         return withUnsafePointer(to: function) { function in
             switch fathom_judge(&targets, function, code.baseAddress!.assumingMemoryBound(to: UInt8.self), room) {
@@ -139,9 +163,25 @@ private struct DetourJudge {
             case FATHOM_TOO_SHORT: .tooShort
             case FATHOM_ENTERED: .entered
             case FATHOM_FIXED: .fixed
+            case FATHOM_LOOKS: .looks
             default: .notDecoded
             }
         }
+    }
+
+    /// Whether the first bytes of code make the frame what the table says that it is behind them: where they do not, control comes
+    /// there from elsewhere, as to what handles exceptions.
+    private static func explains(_ code: UnsafeRawBufferPointer, _ next: (behind: Int, offset: Int64)) -> Bool {
+        guard next.behind <= code.count else { return false }
+        var depth = fathom_depth(depth: 0, frame: 0, is_known: 1, has_frame: 0), at = 0
+        let bytes = code.baseAddress!.assumingMemoryBound(to: UInt8.self)
+        while at < next.behind {
+            let found = fathom_instruction_at(bytes + at, code.count - at)
+            if found.length == 0 { return false }
+            _ = fathom_follow(&depth, bytes + at, found)
+            at += Int(found.length)
+        }
+        return depth.is_known != 0 && depth.depth + 8 == next.offset
     }
 
     private mutating func add(
@@ -174,13 +214,15 @@ extension DetourEntries {
         "__tls_get_addr", "dlopen", "dlsym", "dlvsym", "dlmopen", "backtrace", "__cxa_throw", "__cxa_rethrow",
     ]
     private static let knownBeginnings = [
-        "_Unwind_", "_dl_runtime_resolve", "_dl_tlsdesc", "__x86_", "__llvm_retpoline", "__sanitizer_", "__asan_",
+        "_Unwind_", "uw_", "unw_", "_Ux86_64", "_ULx86_64", "__unw_", "_dl_runtime_resolve", "_dl_tlsdesc", "__x86_",
+        "__llvm_retpoline", "__sanitizer_", "__asan_",
         "__tsan_", "__msan_", "__ubsan_", "__interceptor_", "___interceptor_",
     ]
 
     static func isLeftAlone(_ name: String) -> Bool {
         known.contains(name)
-            || name.utf8.first == UInt8(ascii: "_") && knownBeginnings.contains(where: name.hasPrefix)
+            || [UInt8(ascii: "_"), UInt8(ascii: "u")].contains(name.utf8.first)
+                && knownBeginnings.contains(where: name.hasPrefix)
     }
 }
 
@@ -199,5 +241,24 @@ extension ELFFile {
                 }
             }
         }
+    }
+
+    /// What the program only reads.
+    fileprivate var constants: [fathom_data] {
+        var found: [fathom_data] = []
+        _ = section { _, header in
+            guard header.sh_flags & UInt64(SHF_ALLOC) != 0, header.sh_flags & UInt64(SHF_EXECINSTR) == 0,
+                header.sh_type == UInt32(SHT_PROGBITS),
+                let data = elf_getdata_rawchunk(
+                    handle, Int64(bitPattern: header.sh_offset), Int(clamping: header.sh_size), ELF_T_BYTE),
+                let bytes = data.pointee.d_buf
+            else { return false }
+            found.append(
+                fathom_data(
+                    address: header.sh_addr, bytes: bytes.assumingMemoryBound(to: UInt8.self),
+                    size: data.pointee.d_size))
+            return false
+        }
+        return found
     }
 }

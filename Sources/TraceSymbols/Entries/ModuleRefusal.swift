@@ -5,17 +5,18 @@ extension ELFFile {
     /// Why no function of the module gets a detour, in words that go on behind the module's name; nil: some may.
     ///
     /// Languages whose own runtime walks the stack read return addresses there, and end the program where one is not what they expect.
-    var refusesDetours: String? {
+    ///
+    /// - Parameter hasHooks: whether functions with hooks may have some.
+    func refusesDetours(hasHooks: Bool) -> String? {
         if header.e_machine != UInt16(EM_X86_64) { return "is not for x86-64" }
+        if isStatic { return "is linked statically, so that nothing can be preloaded" }
         if hasTextRelocations { return "has code that the dynamic linker changes" }
-        if namesSymbol(Self.hooks, in: SHT_DYNSYM, where: { $0 })
-            || namesSymbol(Self.hooks, in: SHT_SYMTAB, where: { _ in true })
-            || hasSleds
-        {
-            return "has hooks of its own"
-        }
+        if !hasHooks, callsHooks { return "has hooks of its own" }
         if section(where: { name, _ in [".gopclntab", ".go.buildinfo", ".note.go.buildid"].contains(name) }) != nil {
             return Self.walks("Go")
+        }
+        if namesSymbol(["mcount", "_mcount", "__fentry__"], in: SHT_DYNSYM, where: { $0 }) {
+            return "was built for gprof (-pg), which looks at where functions return to"
         }
         let name = path.split(separator: "/").last ?? ""
         if name.hasPrefix("libjvm.so") { return Self.walks("Java") }
@@ -23,6 +24,23 @@ extension ELFFile {
         for (text, language) in [("OCAMLRUNPARAM", "OCaml"), ("GHCRTS", "Haskell"), ("turbofan", "JavaScript (V8)")]
         where hasText(text) { return Self.walks(language) }
         return nil
+    }
+
+    /// Whether it is a program that no dynamic linker starts.
+    private var isStatic: Bool {
+        if segments.contains(where: { $0.p_type == UInt32(PT_INTERP) }) { return false }
+        guard let data = section(type: SHT_DYNAMIC)?.data else { return true }
+        let count = data.pointee.d_size / max(1, gelf_fsize(handle, ELF_T_DYN, 1, UInt32(EV_CURRENT)))
+        var entry = GElf_Dyn()
+        return (0..<min(count, Int(Int32.max))).contains { index in
+            gelf_getdyn(data, Int32(index), &entry) != nil && entry.d_tag == GElf_Sxword(DT_FLAGS_1)
+                && entry.d_un.d_val & UInt64(DF_1_PIE) != 0
+        }
+    }
+
+    private var callsHooks: Bool {
+        namesSymbol(Self.hooks, in: SHT_DYNSYM) { $0 } || namesSymbol(Self.hooks, in: SHT_SYMTAB) { _ in true }
+            || hasSleds
     }
 
     private static let hooks = ["__cyg_profile_func_enter", "fathom_function_enter", "fathom_swift_enter"]

@@ -14,6 +14,9 @@ struct UnwindEntries {
     private(set) var functions: [Range<UInt64>] = []
     /// Where code begins that finds the address it is to return to at the stack pointer, as a function does that was just called.
     private(set) var callEntries: Set<UInt64> = []
+    /// Of these, where the frame changes within so few bytes that a detour takes their place: behind how many, and how far the frame's
+    /// address is from the stack pointer then.
+    private(set) var nextFrames: [UInt64: (behind: Int, offset: Int64)] = [:]
 
     /// The way in which compilers write addresses here: four bytes, from where they stand.
     private static let encoding: UInt8 = 0x1b  // DW_EH_PE_pcrel | DW_EH_PE_sdata4
@@ -82,7 +85,7 @@ struct UnwindEntries {
             }
         }
         guard isUsual else { return nil }
-        frame.follow(bytes, instructions..<end)
+        _ = frame.follow(bytes, instructions..<end)
         return frame
     }
 
@@ -108,8 +111,13 @@ struct UnwindEntries {
         let count = number(&first, end)
         first = count < UInt64(end - first) ? first + Int(count) : end
         var frame = common
-        frame.follow(bytes, first..<end)
-        if frame.isOfCall { callEntries.insert(start) }
+        let rest = frame.follow(bytes, first..<end)
+        if frame.isOfCall {
+            callEntries.insert(start)
+            if let rest, rest.behind < 5, let offset = frame.next(bytes, rest.at..<end) {
+                nextFrames[start] = (rest.behind, offset)
+            }
+        }
         // Behind a call, the frame stays as it is for an instruction at least: DW_CFA_advance_loc, its three longer forms, or nothing.
         while first < end, bytes[first] == 0 { first += 1 }
         guard size > 0, first >= end || bytes[first] & 0xc0 == 0x40 || (2...4).contains(bytes[first]) else { return }

@@ -82,6 +82,7 @@ extension DetourEntries.Reason {
         case .tooShort: "are too short"
         case .entered: "have a branch into their first bytes"
         case .fixed: "begin with what cannot be moved"
+        case .looks: "look at where they return to"
         case .unwinding: "have no table that says where they return to"
         }
     }
