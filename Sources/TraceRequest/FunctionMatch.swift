@@ -178,9 +178,11 @@ public struct FunctionMatch {
         let returning = functions.filter(\.rule.recordsResults)
         guard !wanted.isEmpty || !returning.isEmpty else { return [] }
         let results = Set(returning.flatMap(\.addresses))
+        let detours = results.isEmpty || module.hasDetours ? [:] : Self.detours(of: module)
         guard
             let finder = try? ArgumentFinder(
-                path: module.path, wanted: wanted, results: results, startsAtEntries: module.hasDetours),
+                path: module.path, wanted: wanted, results: results, startsAtEntries: module.hasDetours,
+                resultsAtEntries: results.intersection(detours.keys)),
             finder.hasDWARF
         else {
             let (option, what) = wanted.isEmpty ? ("--returns", "results") : (argumentOption, "arguments")
@@ -196,10 +198,17 @@ public struct FunctionMatch {
                 sites[address, default: []].map { ArgumentRecipe($0, conditions) }
             }
         }
-        return Self.lacks(finder, functions, wanted.isEmpty ? "--returns" : argumentOption)
+        let lines =
+            Self.lacks(finder, functions, wanted.isEmpty ? "--returns" : argumentOption)
             + warnings(functions, in: module.path)
             + unknown(finder.unknown, among: finder.names)
             + Self.refusal(returning.filter { !finder.withHooks.isDisjoint(with: $0.addresses) })
+        for address in finder.withDetours.sorted() {
+            var function = NamedFunction(name: "", addresses: [address], rule: FunctionRule())
+            (function.detour, function.hasHooks) = (detours[address], true)
+            functions.append(function)
+        }
+        return lines
     }
 
     /// What cannot be shown because the debug information does not have it, a line for each way to lack it.
@@ -221,11 +230,18 @@ public struct FunctionMatch {
         return (functions.first?.name ?? "") + others
     }
 
-    /// A hook is called before a function has its result.
+    /// Where functions begin that can get a detour, and with which bytes: a hook is called before a function has its result.
+    private static func detours(of module: ReportedFunctions) -> [UInt64: UInt64] {
+        guard let found = try? DetourEntries(path: module.path, buildID: module.buildID, hasHooks: true) else {
+            return [:]
+        }
+        return Dictionary(found.entries.map { ($0.address, $0.code) }, uniquingKeysWith: { first, _ in first })
+    }
+
     private static func refusal(_ functions: [NamedFunction]) -> [String] {
         guard !functions.isEmpty else { return [] }
         return [
-            "warning: --returns: \(named(functions)) cannot be asked for results, because hooks do not see them; sleds do: build with 'fathom build --dormant'"
+            "warning: --returns: \(named(functions)) cannot be asked for results, because hooks do not see them, and the first instructions cannot be moved for that; sleds see them: build with 'fathom build --dormant'"
         ]
     }
 

@@ -72,12 +72,14 @@ struct fathom_function_table {
 #define FATHOM_TABLE_LIMIT 4096u
 #define FATHOM_TABLE_UNKNOWN 0xffffffffu  // in place of `words`: the module's functions could not be read
 
-// A function without a hook, whose first instructions can be moved, so that a jump takes their place (CDetours.h). They
+// A function whose first instructions can be moved, so that a jump takes their place (CDetours.h). They
 // stand in the order of their addresses. What is in memory must be what the recorder has judged.
 struct fathom_detour {
     uint64_t address;  // in the module's file
     uint8_t code[5];   // what stands there
-    uint8_t reserved[3];
+    // 1: it has hooks, and the detour is for its results alone
+    uint8_t has_hooks;
+    uint8_t reserved[2];
 };
 
 // The name of a function with a mark. The text follows, padded to 8 bytes.

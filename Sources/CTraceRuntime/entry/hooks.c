@@ -3,6 +3,7 @@
 
 #include "../modes/hooks.h"
 #include "../modes/bare.h"
+#include "../session/functions.h"
 #include "../swift/tasks.h"
 
 FATHOM_WITHOUT_HOOKS
@@ -87,8 +88,14 @@ NEXT void enter_other(uintptr_t function, uintptr_t call_site, uintptr_t sp, uin
     hidden_enter(function, call_site, sp, context, found);
 }
 
+// Results are asked for, and this program can have them.
+INTERNAL int asks_for_results(void) {
+    return (named_functions.says & FATHOM_SAYS_RESULTS) && fathom_image.hook_enters != NULL;
+}
+
 BEHIND("enter") void fathom_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
     struct thread *t = &current;
+    if (UNLIKELY(asks_for_results())) call_site = fathom_image.hook_enters(function, call_site);
     if (UNLIKELY(!is_ready(t))) return aside_enter(function, call_site, sp, context);
     struct found found = hidden_begin(t);
     intptr_t sign = (intptr_t)(sp - t->low);
@@ -133,6 +140,7 @@ INTERNAL void leave(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintp
 }
 
 BEHIND("exit") void fathom_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
+    if (UNLIKELY(asks_for_results()) && fathom_image.hook_exits(function, call_site)) return;
     leave(function, call_site, sp, return_address, 0);
 }
 

@@ -1,6 +1,8 @@
 #include "place_calls.h"
 
+#include "../follow/aside.h"
 #include "../host/text.h"
+#include "CTraceRuntime.h"
 
 #if defined(__x86_64__)
 
@@ -30,8 +32,20 @@ static void end(uintptr_t sp, const struct sled_registers *registers) {
     if (UNLIKELY(answer)) sled_leave(sp, answer, registers);
 }
 
+// The call's exit hook has come, and left its end for now, when there is a result. It is as if the hook was jumped to.
+static SLOW void end_hooked(const struct place *place, uintptr_t sp, const struct sled_registers *registers) {
+    if (place->hooks != PLACE_ENDED) return;
+    struct event event = {sp + sizeof sp, {{place->function, place->return_address, 0, registers}}, HOOK_TAIL, 0};
+    aside_event(&event);
+}
+
+static void end_call(const struct place *place, uintptr_t sp, const struct sled_registers *registers) {
+    if (UNLIKELY(place->function) && place_is_of(place, sp)) end_hooked(place, sp, registers);
+    else end(sp, registers);
+}
+
 static SLOW void leave(uintptr_t *slot, struct place *place) {
-    end((uintptr_t)slot, NULL);
+    end_call(place, (uintptr_t)slot, NULL);
     *slot = place_give(place, (uintptr_t)slot);
 }
 
@@ -39,6 +53,8 @@ void place_leave_by_jump(uintptr_t *slot) {
     struct place *place = place_at(*slot);
     if (UNLIKELY(place)) leave(slot, place);
 }
+
+void fathom_note_jump(uintptr_t *slot) { place_leave_by_jump(slot); }
 
 struct next place_begin(uintptr_t target, uintptr_t function, uintptr_t *slot, uintptr_t context,
                         const struct sled_registers *registers) {
@@ -50,13 +66,50 @@ struct next place_begin(uintptr_t target, uintptr_t function, uintptr_t *slot, u
         return (struct next){0, target};
     }
     place->target = target;
+    place->function = 0;
     uint32_t answer = records_straight() ? place_trace_enter(function, return_address, sp) : SLED_OTHER;
     if (UNLIKELY(answer)) place_enter(function, return_address, sp, context, answer, registers);
     return (struct next){address_of(place), target};
 }
 
+// ---- functions with hooks
+
+struct next place_begin_result(uintptr_t target, uintptr_t function, uintptr_t *slot) {
+    struct place *place = control_mode() == MODE_OFF ? NULL : place_take(*slot, (uintptr_t)slot);
+    if (!place) return (struct next){0, target};
+    place->target = target;
+    place->function = function;
+    place->hooks = 0;
+    return (struct next){address_of(place), target};
+}
+
+// The hooks of such a function, and of those that were inlined into it, see the place where it returns to.
+
+uintptr_t fathom_hook_enters(uintptr_t function, uintptr_t call_site) {
+    struct place *place = place_at(call_site);
+    if (!place) return call_site;
+    // One that was inlined into itself has its hooks twice.
+    if (place->function == function && place->hooks != PLACE_ENDED) place->hooks++;
+    return place->return_address;
+}
+
+int fathom_hook_exits(uintptr_t function, uintptr_t call_site) {
+    struct place *place = place_at(call_site);
+    if (!place || place->function != function || place->hooks == PLACE_ENDED || !place->hooks) return 0;
+    if (place->hooks > 1) {
+        place->hooks--;
+        return 0;
+    }
+    place->hooks = PLACE_ENDED;
+    return 1;
+}
+
 // Returns where the call's caller goes on. The registers are as the function has left them.
 HOOK uintptr_t place_end(struct place *place, uintptr_t sp, const struct sled_registers *registers) {
+    if (UNLIKELY(place->function)) {
+        end_call(place, sp, registers);
+        return place_give(place, sp);
+    }
     uintptr_t return_address = place_give(place, sp);
     end(sp, registers);
     return return_address;

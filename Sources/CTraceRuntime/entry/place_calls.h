@@ -21,6 +21,8 @@ struct next {
 // A call begins whose return address lies in `slot`.
 struct next place_begin(uintptr_t target, uintptr_t function, uintptr_t *slot, uintptr_t context,
                         const struct sled_registers *registers);
+// The same of a function with hooks, which tell of the call: its result is told when it returns.
+struct next place_begin_result(uintptr_t target, uintptr_t function, uintptr_t *slot);
 // A function that came by a place goes on in another one by a jump: it ends here. The other one finds the return
 // address that it would have without a place.
 void place_leave_by_jump(uintptr_t *slot);

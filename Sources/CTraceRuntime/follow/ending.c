@@ -17,7 +17,7 @@ void ending_by_exit(struct thread *t, uint64_t now) {
     end_innermost(t, answer, now);
 }
 
-void ending_by_sled(struct thread *t, const struct event *exit, uint64_t now) {
+void ending_with_result(struct thread *t, const struct event *exit, uint64_t now) {
     if (!exit->call.registers || !t->mode->before_result) return ending_by_exit(t, now);
     int answer = t->mode->before_result(t, exit, &now);
     end_innermost(t, answer, now);

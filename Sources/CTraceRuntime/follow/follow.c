@@ -51,7 +51,7 @@ static void leave_by_sled(struct thread *t, const struct event *event, uint64_t 
         ending_by_landing(t, sp, now);
         if (!is_function(t->top) || frame_sp(t->top) != sp) return;
     }
-    ending_by_sled(t, event, now);
+    ending_with_result(t, event, now);
 }
 
 static void leave(struct thread *t, const struct event *event, uint64_t now) {
@@ -72,7 +72,7 @@ static void leave(struct thread *t, const struct event *event, uint64_t now) {
         return;
     }
     if (call != t->top) ending_unwind(t, (uint32_t)(t->top - call), now);
-    ending_by_exit(t, now);
+    ending_with_result(t, event, now);
 }
 
 static void end_scope(struct thread *t, uintptr_t sp, uint64_t now) {

@@ -14,7 +14,7 @@ void follow_landing(struct thread *t, uintptr_t stack_pointer, uint64_t now);
 // Ends the innermost call by its exit hook.
 void ending_by_exit(struct thread *t, uint64_t now);
 // The same, by a sled that may tell the function's registers.
-void ending_by_sled(struct thread *t, const struct event *exit, uint64_t now);
+void ending_with_result(struct thread *t, const struct event *exit, uint64_t now);
 // Ends the innermost `count` calls without their exit hooks.
 void ending_unwind(struct thread *t, uint32_t count, uint64_t now);
 // Ends the calls in frames below `stack_pointer`, and those of signal handlers that interrupted what is above it.

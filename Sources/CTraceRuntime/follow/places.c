@@ -62,7 +62,9 @@ static int take(struct place *place, uintptr_t return_address, uintptr_t sp) {
 static struct place *find(uintptr_t return_address, uintptr_t sp) {
     for (uint32_t set = 0; set < SETS; set++)
         for (struct place *ways = ways_of(return_address, sp, set), *place = ways; place < ways + WAYS; place++)
-            if (is_its(place, return_address, sp)) return place;
+            // One that is being given away may stay so: a handler of a signal has left it by a jump.
+            if (is_its(place, return_address, sp) && __atomic_load_n(&place->open, __ATOMIC_RELAXED) != PLACE_TAKEN)
+                return place;
     return NULL;
 }
 
@@ -80,9 +82,13 @@ struct place *place_take(uintptr_t return_address, uintptr_t sp) {
     }
     // One that never was anybody's is best, and one of another place on the stack better than one of the same, so that
     // what it held can be told from what it holds.
+    // By turns, so that what a place held before is not forgotten at once. Any value will do.
+    static uint32_t turns;
+    uint32_t turn = __atomic_fetch_add(&turns, 1, __ATOMIC_RELAXED);
     for (int choice = 0; choice < 3; choice++)
         for (uint32_t set = 0; set < SETS; set++)
-            for (struct place *ways = ways_of(return_address, sp, set), *at = ways; at < ways + WAYS; at++) {
+            for (uint32_t way = 0; way < WAYS; way++) {
+                struct place *at = &ways_of(return_address, sp, set)[(way + turn) % WAYS];
                 uintptr_t held = __atomic_load_n(&at->stack_pointer, __ATOMIC_RELAXED);
                 if (choice == 0 ? held : choice == 1 && held == sp) continue;
                 // Relaxed: taking it acquires.

@@ -34,8 +34,13 @@ struct place {
     uintptr_t return_address;  // where it returns to in the end
     uintptr_t stack_pointer;   // where the return address lies
     uint32_t open;             // calls that are to return here, or never will; PLACE_TAKEN: it is being given away
+    // Of a call of a function with hooks, which tell of the call: how many of its enter hooks have no exit hook yet, or
+    // PLACE_ENDED where the last exit hook has come. 0 in place of the function: no hooks tell of the call.
+    uint32_t hooks;
+    uintptr_t function;
 } __attribute__((aligned(64)));
 #define PLACE_TAKEN UINT32_MAX
+#define PLACE_ENDED UINT32_MAX
 _Static_assert(sizeof(struct place) == 64 && offsetof(struct place, return_address) == 8, "the assembly knows them");
 
 extern struct place places[PLACE_COUNT] __attribute__((visibility("hidden")));

@@ -149,6 +149,17 @@ void fathom_traps_pass_on(void);
 void fathom_traps_passed_on(void);
 // The stubs by which calls of library functions are recorded.
 extern const char fathom_library_stubs[] __attribute__((visibility("hidden")));
+// A function that looks at its caller was called, and its return address lies in `slot`. If that is a return place,
+// because a call with a detour goes on by a jump there, that call ends, and the slot has the caller's address again.
+#if defined(__x86_64__)
+void fathom_note_jump(uintptr_t *slot);
+#else
+static inline void fathom_note_jump(uintptr_t *slot) { (void)slot; }
+#endif
+// What detours lead to, and what hooks ask of functions whose results are recorded (struct fathom_image).
+void fathom_detour_entry(void) __attribute__((visibility("hidden")));
+uintptr_t fathom_hook_enters(uintptr_t function, uintptr_t call_site) __attribute__((visibility("hidden")));
+int fathom_hook_exits(uintptr_t function, uintptr_t call_site) __attribute__((visibility("hidden")));
 // The program is about to change what is at these addresses.
 void fathom_note_memory(const void *start, size_t size);
 // The stack pointer that a setjmp buffer holds; 0 if that cannot be told.

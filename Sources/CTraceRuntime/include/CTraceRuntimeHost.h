@@ -38,6 +38,10 @@ extern struct fathom_image {
     void (*started)(void);
     // The pool of stubs of library calls; NULL: it has none.
     const char *library_stubs;
+    // What detours lead to (session/detours.h), and what hooks of functions with results ask (entry/place_calls.h).
+    void (*detour_entry)(void);
+    uintptr_t (*hook_enters)(uintptr_t function, uintptr_t call_site);
+    int (*hook_exits)(uintptr_t function, uintptr_t call_site);
 } fathom_image __attribute__((visibility("hidden")));
 
 // Why a program that is about to be started cannot be recorded, FATHOM_MISSED_*; 0 when it can be, or when that is not

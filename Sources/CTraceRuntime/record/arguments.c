@@ -54,7 +54,8 @@ static uint64_t pop(struct making *m) {
 }
 
 static int find_register(const struct event *event, uint32_t number, uint64_t *value) {
-    if (event->is_sled) return sled_register_value(event->call.registers, event->stack_pointer, number, value);
+    if (event->is_sled || ends_calls(event->hook))
+        return sled_register_value(event->call.registers, event->stack_pointer, number, value);
     return register_value(event->call.registers, number, value);
 }
 

@@ -35,8 +35,6 @@ struct region {
 static struct region regions[REGION_LIMIT];
 static uint32_t region_count;
 
-extern void detour_entry(void);
-
 // ---- memory
 
 // Branches and operands reach 2 GB. What functions refer to in their own module is within reach, too, as long as the
@@ -54,6 +52,25 @@ static char *map_near(struct text text, size_t size) {
     return memory;
 }
 
+int detours_replace(uintptr_t address, void (*target)(void)) {
+    // jmp *0(%rip), and behind it where to
+    uint8_t island[14] = {0xff, 0x25}, jump[FATHOM_DETOUR_SIZE] = {0xe9};
+    struct patch patch;
+    char *memory = map_near((struct text){address, address + sizeof jump}, PAGE_SIZE);
+    if (!memory) return 0;
+    __builtin_memcpy(island + 6, &target, sizeof target);
+    __builtin_memcpy(memory, island, sizeof island);
+    int32_t distance = (int32_t)((uintptr_t)memory - (address + sizeof jump));
+    __builtin_memcpy(jump + 1, &distance, sizeof distance);
+    if (system_protect((uintptr_t)memory, (uintptr_t)memory + PAGE_SIZE, PROT_READ | PROT_EXEC) < 0 ||
+        patch_begin(&patch, address, address + sizeof jump) < 0)
+        return 0;
+    __builtin_memcpy((void *)address, jump, sizeof jump);
+    patch_spread(&patch);
+    patch_end(&patch);
+    return 1;
+}
+
 // ---- what a module gets
 
 // The detour at `index` of a list, as it is in memory; NULL: the function is not what the recorder has judged.
@@ -63,6 +80,12 @@ static const uint8_t *code_of(uintptr_t bias, struct text text, const char *list
     uintptr_t address = detour.address + bias;
     if (address < text.low || address >= text.high || text.high - address < FATHOM_DETOUR_SIZE) return NULL;
     return __builtin_memcmp((const void *)address, detour.code, FATHOM_DETOUR_SIZE) ? NULL : (const uint8_t *)address;
+}
+
+static uint8_t has_hooks(const char *list, uint32_t index) {
+    struct fathom_detour detour;
+    __builtin_memcpy(&detour, list + index * sizeof detour, sizeof detour);
+    return detour.has_hooks;
 }
 
 // Writes a stub that is going to run at `address`. Returns its size; 0 where the function cannot have one.
@@ -110,7 +133,7 @@ static struct region *region_for(struct text text, size_t size, uint32_t count) 
 }
 
 static void write_stubs(struct region *region, uintptr_t bias, struct text text, const char *list, uint32_t count) {
-    uintptr_t entry = (uintptr_t)detour_entry;
+    uintptr_t entry = (uintptr_t)fathom_image.detour_entry;
     size_t size = STUB_ALIGN, moved = 0;
     __builtin_memcpy(region->memory, &entry, sizeof entry);
     region->count = 0;
@@ -123,7 +146,8 @@ static void write_stubs(struct region *region, uintptr_t bias, struct text text,
                                           left(text, code), &moved)
                              : 0;
         if (!written) continue;
-        detours[number] = (struct detour){(uintptr_t)code, address + STUB_HEAD, {0}, (uint8_t)moved, 0};
+        detours[number] =
+            (struct detour){(uintptr_t)code, address + STUB_HEAD, {0}, (uint8_t)moved, 0, has_hooks(list, i)};
         __builtin_memcpy(detours[number].code, code, FATHOM_DETOUR_SIZE);
         region->count++;
         size += written;
@@ -161,6 +185,7 @@ void detours_allow(int safe) { fathom_store32(&are_safe, (uint32_t)safe); }
 static struct region failed;
 
 void detours_add(uintptr_t bias, struct text text, const char *list, uint32_t count) {
+    if (!fathom_image.detour_entry) return;
     int can = are_safe || runtime.is_joining;
     size_t size = size_of_stubs(bias, text, list, count) + PAGE_SIZE;
     struct region *region = can ? region_for(text, size, count) : NULL;

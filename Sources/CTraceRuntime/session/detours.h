@@ -34,6 +34,7 @@ struct detour {
     uint8_t code[FATHOM_DETOUR_SIZE];  // what stood at the function's beginning
     uint8_t moved;                     // bytes of it that were moved
     uint8_t is_left;                   // the function stays as it is
+    uint8_t has_hooks;                 // these tell of its calls, and the detour of what they return
 };
 #define DETOUR_LIMIT (1u << 20)
 // By number; the memory is mapped with the first ones.
@@ -46,6 +47,9 @@ void detours_add(uintptr_t bias, struct text text, const char *list, uint32_t co
 void detours_forget(uintptr_t low, uintptr_t high);
 // Writes to the session what became of detours since the last time.
 void detours_tell(void);
+// Makes the function at `address`, whose code is no longer than a jump, go on at `target`, which stands in for it. No
+// other thread runs. Returns whether that was possible.
+int detours_replace(uintptr_t address, void (*target)(void));
 // Whether the function has a detour.
 int detours_have(uintptr_t function);
 // Closes those of `functions` that have detours, and leaves the others there. Returns how many these are.

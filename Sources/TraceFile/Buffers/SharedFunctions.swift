@@ -170,6 +170,7 @@ package final class SharedFunctions: @unchecked Sendable {
             function.detour.map {
                 var detour = fathom_detour()
                 detour.address = function.addresses[0]
+                detour.has_hooks = function.hasHooks ? 1 : 0
                 withUnsafeMutableBytes(of: &detour.code) { [code = $0] bytes in
                     for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: code >> UInt64(8 * index)) }
                 }

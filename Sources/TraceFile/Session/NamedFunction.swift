@@ -5,8 +5,11 @@ public struct NamedFunction: Sendable {
     public var rule: FunctionRule
     /// How its arguments are found, at each call of the enter hook or sled, and its result.
     public var arguments: [ArgumentRecipe] = []
-    /// The five bytes that stand at its one address, the first one lowest, if it has no hook and gets a detour.
+    /// The five bytes that stand at its one address, the first one lowest, if it gets a detour: because it has no hooks or, if
+    /// its results are asked for, beside them.
     public var detour: UInt64?
+    /// Whether hooks tell of its calls, and a detour of its results alone.
+    public var hasHooks = false
 
     public init(name: String, addresses: [UInt64], rule: FunctionRule) {
         self.name = name

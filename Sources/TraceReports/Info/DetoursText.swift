@@ -23,7 +23,7 @@ public enum DetoursText {
     private static func reason(_ failure: DetourCounts.Failure) -> String {
         switch failure {
         case .noRoom: "there was no free memory near them"
-        case .late: "other threads ran while it was loaded"
+        case .late: "its code may have been running when it was found"
         case .error(let error): "its code cannot be changed: \(String(cString: strerror(error)))"
         }
     }

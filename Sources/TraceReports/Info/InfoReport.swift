@@ -231,9 +231,13 @@ public struct InfoReport {
             let reason = "its functions were not known, so options by name do not hold for them"
             line("  unselected ", "\(module.path.visible): \(reason)")
         }
+        // A library may have been loaded more than once.
+        var said: Set<String> = []
         for module in process.modules {
-            if let sleds = module.sleds { line("  sleds      ", SledsText.line(sleds, of: module.path)) }
-            if let detours = module.detours { line("  detours    ", DetoursText.line(detours, of: module.path)) }
+            let sleds = module.sleds.map { SledsText.line($0, of: module.path) }
+            let detours = module.detours.map { DetoursText.line($0, of: module.path) }
+            if let sleds, said.insert(sleds).inserted { line("  sleds      ", sleds) }
+            if let detours, said.insert(detours).inserted { line("  detours    ", detours) }
         }
         guard showsModules else { return }
         for module in process.modules {

@@ -19,8 +19,8 @@ public struct ArgumentFinder {
     public private(set) var lacks: [Lack: Set<UInt64>] = [:]
     /// By ascending return address and function.
     public private(set) var sites: [ArgumentSite] = []
-    /// Functions whose results are asked for, and which have hooks in place of sleds.
-    public private(set) var withHooks: Set<UInt64> = []
+    /// Functions whose results are asked for, and which have hooks in place of sleds: those that get detours for that, and others.
+    public private(set) var withDetours: Set<UInt64> = [], withHooks: Set<UInt64> = []
     /// What was asked for and found in no function.
     public private(set) var unknown: Set<ArgumentPath>
     /// The names of the arguments of functions of which some were asked for by name.
@@ -38,8 +38,9 @@ public struct ArgumentFinder {
     private var wanted: Wanted
     /// Functions whose results are asked for.
     private let wantedResults: Set<UInt64>
-    /// Where the first sleds of functions are, by the functions' beginnings.
+    /// Where the first sleds of functions end, or detours lead away, by the functions' beginnings.
     private var sleds: [UInt64: UInt64] = [:]
+
     /// The symbols of these functions.
     private var symbols: [UInt64: (name: String, isLocal: Bool)] = [:]
     /// Where versions of functions begin that gcc calls in ways of its own. What it says of their arguments is at times of others.
@@ -67,9 +68,12 @@ public struct ArgumentFinder {
     /// - Throws: ``SymbolProblem``.
     /// - Complexity: O(bytes of code + DIEs of functions).
     ///
-    /// - Parameter startsAtEntries: whether calls are told of at the functions' first instructions, as at sleds.
+    /// - Parameters:
+    ///   - startsAtEntries: whether calls are told of at the functions' first instructions, as at sleds.
+    ///   - resultsAtEntries: functions that can have detours for their results, if they have hooks in place of sleds.
     public init(
-        path: String, wanted: Wanted, results: Set<UInt64> = [], startsAtEntries: Bool = false
+        path: String, wanted: Wanted, results: Set<UInt64> = [], startsAtEntries: Bool = false,
+        resultsAtEntries: Set<UInt64> = []
     ) throws(SymbolProblem) {
         let file = try ELFFile(path: path)
         self.wanted = wanted
@@ -81,7 +85,7 @@ public struct ArgumentFinder {
         if !isARM {
             for sled in Sleds(file).all where sled.kind == .enter || sled.kind == .enterWithArguments {
                 if wanted[sled.function] != nil || results.contains(sled.function) {
-                    sleds[sled.function] = sled.address
+                    sleds[sled.function] = sled.address + Self.sledSize
                 }
             }
         }
@@ -90,6 +94,8 @@ public struct ArgumentFinder {
         if !others.isEmpty, let all = try? HookedFunctions(path: path).functions {
             withHooks = others.intersection(all.filter(\.isHooked).map(\.range.lowerBound))
         }
+        withDetours = withHooks.intersection(resultsAtEntries)
+        withHooks.subtract(withDetours)
         versions = file.versions(of: Set(wanted.keys))
         if file.hasDWARF {
             read(file, code: file)
@@ -103,7 +109,7 @@ public struct ArgumentFinder {
     }
 
     private mutating func read(_ file: borrowing ELFFile, code: borrowing ELFFile) {
-        symbols = file.functionSymbols(at: Set(wanted.keys).union(sleds.keys))
+        symbols = file.functionSymbols(at: Set(wanted.keys).union(sleds.keys).union(withDetours))
         clones = file.functionClones
         symbols.merge(file.functionSymbols(at: Set(versions.keys))) { first, _ in first }
         guard let units = DWARFUnits(file) else {
@@ -241,7 +247,8 @@ public struct ArgumentFinder {
     private mutating func find(_ die: Dwarf_Die, in subprogram: Dwarf_Die) {
         guard let addresses = functions[Self.key(of: die)], let one = addresses.first else { return }
         let start = die.addr == subprogram.addr ? Self.start(of: die) : nil
-        if let start, let sled = sleds[start] { findBySleds(die, start: start, sled: sled) }
+        if let start, let end = sleds[start] { findBySleds(die, start: start, end: end) }
+        if let start, withDetours.contains(start) { findResult(die, start: start, end: start) }
         guard let paths = wanted[one] else { return }
         let all = Self.arguments(of: die)
         for range in Self.ranges(of: die) {
@@ -310,19 +317,26 @@ public struct ArgumentFinder {
         return EntryReader.Entry(reason: isSaid ? .unknown(reason) : .optimizedOut)
     }
 
-    private mutating func findBySleds(_ die: Dwarf_Die, start: UInt64, sled: UInt64) {
-        let reader = EntryReader(
-            die, start: start, sledEnd: sled + Self.sledSize, symbol: symbols[start], isLLVM: producer.isLLVM,
-            frames: frames, approach: approach(from: start, behind: sled + Self.sledSize))
+    /// - Parameter end: where the sled ends.
+    private func reader(of die: Dwarf_Die, start: UInt64, end: UInt64) -> EntryReader {
+        EntryReader(
+            die, start: start, sledEnd: end, symbol: symbols[start], isLLVM: producer.isLLVM, frames: frames,
+            approach: approach(from: start, behind: end))
+    }
+
+    private mutating func findBySleds(_ die: Dwarf_Die, start: UInt64, end: UInt64) {
         if let paths = wanted[start] {
-            let all = Self.arguments(of: die), entries = reader.entries(all)
+            let all = Self.arguments(of: die), entries = reader(of: die, start: start, end: end).entries(all)
             let found = arguments(all, paths) { entries[$0] }
             if !found.isEmpty { self.found[Place(returnAddress: start, function: start)] = found }
         }
-        if wantedResults.contains(start), let result = reader.result() {
-            found[Place(returnAddress: ArgumentSite.result, function: start)] = values(
-                of: result.type, "", at: result.location, otherwise: result.reason)
-        }
+        if wantedResults.contains(start) { findResult(die, start: start, end: end) }
+    }
+
+    private mutating func findResult(_ die: Dwarf_Die, start: UInt64, end: UInt64) {
+        guard let result = reader(of: die, start: start, end: end).result() else { return }
+        found[Place(returnAddress: ArgumentSite.result, function: start)] = values(
+            of: result.type, "", at: result.location, otherwise: result.reason)
     }
 
     private static let sledSize: UInt64 = 11

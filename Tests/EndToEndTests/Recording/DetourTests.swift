@@ -210,6 +210,43 @@
             #expect(try counts()["again"] == 2500)
         }
 
+        /// An unwinder that is linked into the program works as it did.
+        @Test func ownUnwinder() throws {
+            let program = try Toolchain.compile(
+                sources: ["own.cpp": Self.throwing], compiler: .gxx,
+                flags: ["-O2", "-std=c++17", "-static-libgcc", "-static-libstdc++", "-s"], libraries: ["-lpthread"],
+                output: directory.file("own"))
+            let plain = try TestSupport.run(program, []), output = try record([program])
+            #expect(plain.status == 0)
+            #expect(output.status == 0 && output.stdout == plain.stdout && output.stderr.isEmpty, "\(output.stderr)")
+            try isWhole()
+        }
+
+        /// Who calls `dlopen` in the place of itself is whom the dynamic linker takes for its caller.
+        @Test func opensInPlaceOfItself() throws {
+            let plugin = try Toolchain.compile(
+                sources: ["plugin.c": "int plugged(int n) { return n * 3 + 1; }\n"], compiler: .gcc,
+                flags: ["-O1", "-shared", "-fPIC"], output: directory.file("libonly.so"))
+            #expect(plugin.hasSuffix("libonly.so"))
+            let program = try Toolchain.compile(
+                sources: [
+                    "opens.c": """
+                    #include <dlfcn.h>
+                    #include <stdio.h>
+                    __attribute__((noinline)) void *opened(const char *name) { return dlopen(name, RTLD_NOW); }
+                    int main(void) {
+                        void *plugin = opened("libonly.so");
+                        if (!plugin) puts(dlerror());
+                        return plugin ? ((int (*)(int))dlsym(plugin, "plugged"))(5) : 1;
+                    }
+                    """
+                ], compiler: .gcc, flags: ["-O2", "-Wl,-rpath,$ORIGIN"], libraries: ["-ldl"],
+                output: directory.file("opens"))
+            let output = try record([program])
+            #expect(output.status == 16, "\(output.stdout)\(output.stderr)")
+            #expect(try counts() == ["main": 1, "opened": 1, "plugged": 1])
+        }
+
         /// A library that is loaded gets detours before its constructors run, each time anew.
         @Test func loadedLibraries() throws {
             let plugin = try Toolchain.compile(

@@ -142,11 +142,68 @@ import Testing
         #expect(try tree().contains("one = 1\n"))
     }
 
-    /// Hooks see no results.
+    private static let hooked = """
+        #include <setjmp.h>
+        #include <stdio.h>
+        static jmp_buf out;
+        int add(int a, int b) { return a + b; }
+        double half(double x) { return x / 2; }
+        const char *name(int n) { return n ? "one" : "none"; }
+        int fact(int n) { return n < 2 ? 1 : n * fact(n - 1); }
+        static inline int inner(int x) { return x * 3; }
+        int outer(int x) { return inner(x) + inner(x + 1); }
+        int away(int n) {
+            if (n == 0) longjmp(out, 1);
+            return away(n - 1) + 1;
+        }
+        int main(void) {
+            int sum = add(2, 3) + (int)half(9) + fact(5) + outer(5);
+            for (int i = 0; i < 100; i++)
+                if (!setjmp(out)) sum += away(3);
+            printf("%d %s\\n", sum, name(1));
+            return 4;
+        }
+        """
+
+    /// Functions with hooks get detours for their results, whatever becomes of their calls; inlined ones have none.
+    @Test(arguments: [Toolchain.Compiler.gcc, .clang], ["-O0", "-O2"])
+    func besideHooks(_ compiler: Toolchain.Compiler, _ level: String) throws {
+        let program = try Toolchain.compile(
+            sources: ["program.c": Self.hooked], compiler: compiler,
+            flags: ["-g", "-w", "-finstrument-functions", level], output: directory.file("program"))
+        let session = directory.file("s.fathom")
+        let plain = try TestSupport.run(program, [])
+        let output = try Fathom.record(
+            [program], into: session, options: ["--quiet", "--returns", "*", "--args", "add", "--args", "fact"])
+        #expect(output.status == 4 && output.stdout == plain.stdout && output.stderr.isEmpty, "\(output.stderr)")
+        let check = try Fathom.run(["info", "--check", session])
+        #expect(check.status == 0, "\(check.stdout)")
+        let tree = try Fathom.run(["tree", session]).stdout
+        #expect(tree.contains("main = 4\n") && tree.contains("fact(n=5) = 120"), "\(tree)")
+        if level == "-O0" {
+            for call in [
+                "add(a=2, b=3) = 5", "half = 4.5", "name = \"one\"", "fact(n=1) = 1", "outer = 33", "inner = 1",
+            ] {
+                #expect(tree.contains(call), "\(call) in \(tree)")
+            }
+        }
+        let report = try Fathom.run(["report", "--format", "csv", "--limit", "0", session]).stdout
+        #expect(report.contains("away") && report.contains(",400,"), "\(report)")
+    }
+
+    /// Of a program whose functions cannot have detours, here as if it was built for gprof, hooks see no results.
     @Test func hooksAreRefused() throws {
         let program = try Toolchain.compile(
-            sources: ["program.c": "int one(void) { return 1; }\nint main(void) { return one() - 1; }\n"],
-            compiler: .gcc, flags: ["-g", "-finstrument-functions"], libraries: [], output: directory.file("program"))
+            sources: [
+                "program.c": """
+                extern void mcount(void) __attribute__((weak));
+                void *used = (void *)mcount;
+                int one(void) { return 1; }
+                int main(void) { return one() - 1; }
+                """
+            ],
+            compiler: .gcc, flags: ["-g", "-finstrument-functions"], libraries: [],
+            output: directory.file("program"))
         let output = try Fathom.record([program], into: directory.file("s.fathom"), options: ["--returns", "one"])
         #expect(output.status == 0)
         #expect(output.stderr.contains("--returns: one cannot be asked for results"), "\(output.stderr)")

@@ -42,7 +42,7 @@ extension Record {
         }
         if let detours { add(detours, to: &known, of: executable, libraryPath) }
         var all = match.all
-        all.hasDetour = detours != nil
+        all.hasDetour = detours != nil || known.contains { $0.functions?.contains { $0.detour != nil } ?? false }
         var functions = RecordingRequest.Functions(
             all: all, known: known,
             find: { file in

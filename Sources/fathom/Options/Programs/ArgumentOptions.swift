@@ -14,8 +14,7 @@ struct ArgumentOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Record what these functions return. The program has to be built by 'fathom build --dormant', with debug \
-            information (-g).
+            Record what these functions return, which takes debug information (-g).
             """, valueName: "glob"), completion: .function)
     var returns: [String] = []
 
