@@ -81,6 +81,13 @@ def compare_counts(table, truth, counted, is_exact, is_part):
     return sum(found.values())
 
 
+def all_have_detours(fathom, binary):
+    """Whether calls of all of the program's functions can be told of without hooks."""
+    text = subprocess.run([fathom, "doctor", "--format", "json", binary], capture_output=True, text=True, timeout=300).stdout
+    found = re.search("([0-9,]+) of ([0-9,]+) functions can be recorded without a rebuild", text)
+    return found is not None and found[1] == found[2]
+
+
 def compare_tables(first, second, names):
     for name in sorted(first.keys() | second.keys()):
         if first[name] != second[name]:

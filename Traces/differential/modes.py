@@ -29,6 +29,7 @@ OPTIONS = {
     "minsize": ["--min-size", "64"],
     "small": ["--buffer-size", "16K"],
     "libcalls": ["--libcalls"],
+    "any": ["--any"],
     "trigger": ["-T", "/f(unc_)?[0-9]*5/@stop", "-T", "/f(unc_)?[0-9]*7/@start"],
     "watch": ["--watch", "/f(unc_)?[0-9]*3/"],
 }
@@ -38,21 +39,24 @@ ONLY_WHOLE = {"blocked", "memory", "faults", "budget"}
 SELECTING = {"filter", "notrace", "hide", "depth", "short", "budget", "minsize", "trigger", "watch"}
 # What this adds to a recording stands in paths of others.
 ADDING = {"libcalls"}
-# Of programs as they are shipped.
+# Of programs as they are shipped; and what else can be done to these, with --any.
 SHIPPED = ("first-calls", "startup", "sample", "library")
+WITH_ANY = [f"{base}+any" for base in [*RECORDED, *BESIDE] if base not in SHIPPED and not base.startswith("arm")]
 # What fathom tree selects in the same way.
 AS_READ = {"filter", "notrace", "hide", "depth"}
 
 
-def options_for(base, is_dormant):
-    """Those that Fathom takes."""
+def options_for(base, has_exits):
+    """Those that Fathom takes. Whether each function's calls can be told of alone, and its results: of sleds and of detours."""
+    if base in WITH_ANY:
+        return options_for(base.removesuffix("+any"), has_exits)
     kind = base.rpartition("-")[2]
     if base in ("first-calls", "sample", "arm"):
         return []
     of_sleds = ("returns", "budget", "minsize")
-    names = [option for option in OPTIONS if is_dormant or option not in of_sleds]
+    names = [option for option in OPTIONS if has_exits or option not in of_sleds]
     if kind in ("profile", "counts", "stack"):
-        return [option for option in names if option in ("small", "minsize", "libcalls")]
+        return [option for option in names if option in ("small", "minsize", "libcalls", "any")]
     if base == "arm-attach":
         return ["small", "short"]
     partial = ONLY_WHOLE - {"blocked"} if base == "flight" else ONLY_WHOLE if kind in ("flight", "attach") else ()
