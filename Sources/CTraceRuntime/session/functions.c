@@ -162,6 +162,8 @@ int functions_open(void) {
     file = map_file(0);
     if (!file) return 0;
     is_patient = 1;
+    // Where functions get detours and nothing else is said of any, all calls are recorded.
+    if (file->says & SAYS_OF_CALLS) runtime.options.slow = 1;
     // The hooks have no part in it.
     if (functions_are_entries()) return 1;
     named_functions.levels = file->levels;

@@ -105,7 +105,7 @@ int session_open(char **environment) {
         runtime.is_armed = is_armed();
         // The hooks of MODE_SLOW notice each stop and start.
         runtime.options.slow = head->clock != FATHOM_CLOCK_COUNTER || head->max_depth != UINT32_MAX ||
-                               head->min_cost_ticks != 0 || head->has_functions || runtime.is_armed;
+                               head->min_cost_ticks != 0 || runtime.is_armed;
         mapped = runtime.buffers && windows_open(descriptor);
         if (mapped) system_map_over(&steering, descriptor, fathom_steering_offset(head->slots_offset), sizeof steering);
     }
