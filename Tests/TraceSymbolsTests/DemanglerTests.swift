@@ -5,6 +5,11 @@ import Testing
 @testable import TraceSymbols
 
 @Suite struct DemanglerTests {
+    /// Letters beyond ASCII in Rust's legacy names.
+    @Test func rustLetters() {
+        #expect(demangle("_ZN3gen13gr$uf6$$udf$e17h3ef91ddd2062c698E") == "gen::größe")
+    }
+
     @Test(arguments: [
         ("main", "main"),
         ("memcpy@@GLIBC_2.14", "memcpy"),

@@ -54,30 +54,53 @@ def lines(text):
 def differs(shown, printed, numbers_vary=False):
     """The first line that differs, as it is shown and as it was printed, or None."""
     shown, printed = [[line for line in part if not line.startswith(SHORT_CALLS)] for part in (shown, printed)]
-    dots = gap(shown)
-    if dots is not None:
-        before, after = shown[:dots], shown[dots + 1 :]
-        if len(printed) < len(before) + len(after):
-            return "...", f"only {len(printed)} lines"
-        shown = before + after
-        printed = printed[: len(before)] + printed[len(printed) - len(after) :]
-    for index in range(max(len(shown), len(printed))):
-        pair = [part[index] if index < len(part) else None for part in (shown, printed)]
-        if None in pair or normal(pair[0], numbers_vary) != normal(pair[1], numbers_vary):
-            return pair[0], pair[1]
+    first, *rest = parts(shown)
+    places = [(line, at) for at, line in enumerate(first)]
+    at = len(first)
+    for part in rest[:-1]:
+        # A part between two gaps is wherever its lines come first.
+        found = next((start for start in range(at, len(printed)) if same(part, printed[start:], numbers_vary)), None)
+        if found is None:
+            return part[0], f"no such line with those that follow it, from line {at + 1} on"
+        at = found + len(part)
+    if rest:
+        if len(printed) < at + len(rest[-1]):
+            return ELLIPSIS, f"only {len(printed)} lines"
+        at = len(printed) - len(rest[-1])
+        places += [(line, at + index) for index, line in enumerate(rest[-1])]
+    else:
+        places += [(None, index) for index in range(len(first), len(printed))]
+    for line, index in places:
+        found = printed[index] if index < len(printed) else None
+        if line is None or found is None or normal(line, numbers_vary) != normal(found, numbers_vary):
+            return line, found
     return None
 
 
-def gap(shown):
-    """Where a line `...` stands for lines that the page does not show."""
-    dots = [index for index, line in enumerate(shown) if line.strip() == ELLIPSIS]
-    return dots[0] if dots else None
+def same(shown, printed, numbers_vary):
+    """Whether what was printed begins with these lines."""
+    return len(printed) >= len(shown) and all(
+        normal(line, numbers_vary) == normal(other, numbers_vary) for line, other in zip(shown, printed))
+
+
+def parts(shown):
+    """The lines between those that stand for lines that the page does not show."""
+    found = [[]]
+    for line in shown:
+        if line.strip() == ELLIPSIS:
+            found.append([])
+        else:
+            found[-1].append(line)
+    return found
 
 
 def cut(shown, printed):
-    """What is to be shown in place of `shown`: as many lines before and behind its gap as it has."""
-    dots = gap(shown)
-    if dots is None or len(printed) <= len(shown):
+    """What is to be shown in place of `shown`: as many lines before and behind its gap as it has. With several gaps, nothing tells
+    which lines are to be shown, so it stays."""
+    pieces = parts(shown)
+    if len(pieces) > 2:
+        return shown
+    if len(pieces) < 2 or len(printed) <= len(shown):
         return printed
-    after = len(shown) - dots - 1
-    return printed[:dots] + [shown[dots]] + printed[len(printed) - after :]
+    before, after = len(pieces[0]), len(pieces[1])
+    return printed[:before] + [ELLIPSIS] + printed[len(printed) - after :]

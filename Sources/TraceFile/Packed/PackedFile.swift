@@ -18,6 +18,9 @@ final class PackedFile {
     static let largestSection = 1 << 26
     private static let sectionSize = UInt64(MemoryLayout<fathom_packed_section>.size)
 
+    /// What became of the recorder that writes the file. Until it has ended, the buffers have what it was writing.
+    enum Recorder { case isWriting, wasKilled, hasEnded }
+
     /// Whether a file begins as a packed one does.
     static func isOne(_ file: PlainFile) -> Bool {
         var magic: UInt64 = 0
@@ -27,12 +30,12 @@ final class PackedFile {
     /// - Parameters:
     ///   - name: what damage is told by.
     ///   - isSession: whether the file holds a whole session, which ends with an index.
-    ///   - isGrowing: whether the recorder may be in the middle of writing the last section.
+    ///   - recorder: whether it may be in the middle of writing, or was when it was killed.
     /// - Throws: ``TraceFileError/unsupportedVersion(path:found:supported:)``.
     /// - Complexity: O(chunks), most of which is to take up their headers from the index. Without an index, O(sections) system calls
     ///   besides.
     init(
-        _ file: PlainFile, path: String, name: String, isSession: Bool, isGrowing: Bool, damage: DamageLog
+        _ file: PlainFile, path: String, name: String, isSession: Bool, recorder: Recorder, damage: DamageLog
     ) throws(TraceFileError) {
         self.file = file
         self.name = name
@@ -45,7 +48,7 @@ final class PackedFile {
                 Damage(
                     file: name, offset: 0, lostBytes: UInt64(MemoryLayout<fathom_packed_header>.size), kind: .fileHeader
                 ))
-            scan(from: 8, isGrowing: isGrowing)
+            scan(from: 8, recorder)
             return
         }
         guard header.version == FATHOM_PACKED_VERSION else {
@@ -60,7 +63,7 @@ final class PackedFile {
             if isSession {
                 damage.report(Damage(file: name, offset: UInt64(file.size), lostBytes: 0, kind: .noIndex))
             }
-            scan(from: UInt64(header.header_size), isGrowing: isGrowing)
+            scan(from: UInt64(header.header_size), recorder)
         }
         for entry in entries where entry.section.kind == FATHOM_SECTION_LOST {
             damage.report(
@@ -94,22 +97,19 @@ final class PackedFile {
     }
 
     /// Goes from section to section. What is none is passed over at steps of 8 bytes.
-    private func scan(from start: UInt64, isGrowing: Bool) {
+    private func scan(from start: UInt64, _ recorder: Recorder) {
         let decoder = FrameDecoder(), end = UInt64(file.size)
-        var chunks: [fathom_packed_chunk] = [], place = start
+        var chunks: [fathom_packed_chunk] = [], place = start, isUnfinished = false
         defer { keep(chunks) }
         while place < end {
-            guard let entry = nextEntry(from: place) else {
-                if !isGrowing { reportLost(place, end) }
+            let entry = nextEntry(from: place), next = entry.map { $0.place + $0.section.stride } ?? end
+            // What a write has left that did not come to its end is no damage: the buffers have all of it.
+            if entry?.place != place, recorder != .hasEnded, beginsUnfinishedWrite(at: place) { isUnfinished = true }
+            guard let entry, next <= end else {
+                if !isUnfinished && recorder != .isWriting { reportLost(place, end) }
                 return
             }
-            let next = entry.place + entry.section.stride
-            // The recorder was killed while it wrote it. What it had is still in the buffers.
-            if next > end {
-                if !isGrowing { reportLost(place, end) }
-                return
-            }
-            reportLost(place, entry.place)
+            if !isUnfinished { reportLost(place, entry.place) }
             place = next
             guard entry.section.kind != FATHOM_SECTION_INDEX, entry.section.kind != FATHOM_SECTION_END else { continue }
             if entry.section.kind == FATHOM_SECTION_FRAME {
@@ -122,6 +122,14 @@ final class PackedFile {
             entries.append(entry)
         }
         reportLost(min(place, end), end)
+    }
+
+    /// Whether the file ends with what one write has left that did not come to its end. The header of its first section is written
+    /// last (``PackedWriter``).
+    private func beginsUnfinishedWrite(at place: UInt64) -> Bool {
+        var section = fathom_packed_section()
+        return file.size - Int(place) <= Self.largestSection && file.read(&section, at: Int(place))
+            && section.header_sum == 0
     }
 
     private func reportLost(_ start: UInt64, _ end: UInt64) {

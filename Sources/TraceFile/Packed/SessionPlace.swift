@@ -30,7 +30,7 @@ final class SessionPlace {
         }
         packed = try PackedFile(
             PlainFile(path: path), path: path, name: String(path.split(separator: "/").last ?? ""), isSession: true,
-            isGrowing: false, damage: damage)
+            recorder: .hasEnded, damage: damage)
     }
 
     var isPacked: Bool { packed != nil }
@@ -66,8 +66,10 @@ final class SessionPlace {
         let (plain, problem) = file(.trace)
         guard let plain else { return (nil, problem) }
         if PackedFile.isOne(plain) {
+            let hasBuffers = access("\(path)/\(SessionFile.buffers.name)", F_OK) == 0
             let packed = try PackedFile(
-                plain, path: path, name: SessionFile.trace.name, isSession: false, isGrowing: isGrowing, damage: damage)
+                plain, path: path, name: SessionFile.trace.name, isSession: false,
+                recorder: isGrowing ? .isWriting : hasBuffers ? .wasKilled : .hasEnded, damage: damage)
             return (try log(packed), nil)
         }
         let mapped: MappedFile

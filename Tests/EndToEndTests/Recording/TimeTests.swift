@@ -42,12 +42,13 @@ import Testing
 
     /// What a recording says of threads that spin.
     private struct Spins {
-        /// What part of the threads' processor time is the tracer's.
+        /// What part of the threads' processor time is the tracer's: 1 % on a quiet machine. Where waiting was taken for it, it was
+        /// half of the time.
         var tracer: Double
         /// By what part the calls last longer or shorter than they say.
         var deviation: Double
 
-        var isExact: Bool { tracer > 0 && tracer <= 0.02 && deviation <= 0.02 }
+        var isExact: Bool { tracer > 0 && tracer <= 0.05 && deviation <= 0.02 }
     }
 
     /// Records threads that spin.

@@ -14,7 +14,7 @@ import Testing
         #expect(MemoryLayout<fathom_unload_item>.size == 24)
         #expect(MemoryLayout<fathom_end_item>.size == 24)
         #expect(MemoryLayout<fathom_title_item>.size == 24)
-        #expect(MemoryLayout<fathom_buffers>.size == 304)
+        #expect(MemoryLayout<fathom_buffers>.size == 312)
         #expect(MemoryLayout<fathom_paths_head>.size == 32)
         #expect(MemoryLayout<fathom_path>.size == 64)
         #expect(MemoryLayout<fathom_durations>.size == 128)

@@ -149,7 +149,7 @@ import Testing
     }
 
     /// What the recorder was writing when it was killed is still in the buffers, and is read from there.
-    @Test(arguments: [8, 100, 130, 400]) func cutInTheMiddle(_ rest: Int) throws {
+    @Test(arguments: [8, 100, 130, 200, 400]) func cutInTheMiddle(_ rest: Int) throws {
         let recording = try Recording(in: plain, packs: true)
         let records = records(900)
         func header(_ sequence: UInt64) -> fathom_chunk {
@@ -169,8 +169,50 @@ import Testing
         #expect(thread.chunks.indices.allSatisfy { thread.payloadIsIntact(ofChunk: $0) })
         #expect(thread.countCalls() == 2700)
         let expected = try content(plain)
-        #expect(expected.contains { $0.contains("damaged section") })
+        // The last one is longer than the section: zeros follow, as where a write has not come to its end.
+        #expect(expected.contains { $0.contains("damaged section") } == (rest < 400))
         #expect(try content(pack(plain)) == expected)
+    }
+
+    /// What one write has left of several frames, when the recorder was killed in the midst of it, is in the buffers: it is no damage
+    /// as long as they are there.
+    @Test(arguments: [0, 1, 2]) func killedWhileItWrote(_ framesLeft: Int) throws {
+        let recording = try Recording(in: plain, packs: true)
+        let records = records(900)
+        func header(_ sequence: UInt64, thread: UInt32 = 1) -> fathom_chunk {
+            var header = recording.header(records.count)
+            (header.sequence, header.calls, header.thread) = (sequence, 900, thread)
+            return header
+        }
+        #expect(records.withUnsafeBytes { recording.log.append(header(0), payload: $0.baseAddress!) })
+        let begin = try readFile("\(plain)/trace").count
+        let last = [header(1), header(0, thread: 2), header(0, thread: 3)]
+        for (slot, header) in last.enumerated() { recording.put(header, records, into: slot, state: FATHOM_SLOT_FULL) }
+        let written = records.withUnsafeBytes { bytes in
+            recording.log.append(last.map { ($0, bytes.baseAddress!) })
+        }
+        #expect(written == 3)
+        // The first frame's header, which is written last, is not there, and the last frame not whole.
+        var log = try readFile("\(plain)/trace")
+        let headers = stride(from: begin, to: log.count, by: 8).filter { place in
+            log[place...].prefix(4) == [UInt8]("SECT".utf8)[...]
+        }
+        try #require(headers.count == 3)
+        let size = MemoryLayout<fathom_packed_section>.size
+        log.replaceSubrange(begin..<begin + size, with: [UInt8](repeating: 0, count: size))
+        log.removeLast(log.count - headers[framesLeft] - size - 16)
+        try writeFile(log, to: "\(plain)/trace")
+        recording.buffers.header.pointee.recorder_pid = 0
+
+        let session = try Session(path: plain)
+        let threads = session.processes.flatMap(\.threads)
+        #expect(threads.map { $0.countCalls() } == [1800, 900, 900])
+        let expected = try content(plain)
+        #expect(!expected.contains { $0.contains("damaged section") }, "\(expected)")
+        #expect(try content(pack(plain)) == expected)
+
+        try #require(unlink("\(plain)/buffers") == 0)
+        #expect(try content(plain).contains { $0.contains("damaged section") })
     }
 
     /// Bytes that are no chunks are several sections, and one place.
