@@ -36,7 +36,7 @@ public struct Recorder {
         let startRealtime = SystemClock.realtime
         // They are of what this thread starts, so they are opened first, and by this thread. Those of the start need less memory.
         let start = request.record.tellsStartup ? StartRecorder.open(main: request.mainAddress) : nil
-        let events = EventSources(request.record)
+        let events = EventSources(request.record, clock)
         let instructions = try? InstructionCounter()
         let directory: SessionDirectory
         do { directory = try SessionDirectory(creating: request.session) } catch { throw .files(error) }
@@ -89,7 +89,12 @@ public struct Recorder {
             throw error
         }
         let drain = Drain(buffers: buffers, log: log, clock: clock, options: request.record)
-        drain.onMetadata = { held.add($0, $1) }
+        let systemCalls = events.systemCalls.map { SystemCallWriter($0, buffers, clock, request.record) }
+        drain.systemCalls = systemCalls
+        drain.onMetadata = {
+            held.add($0, $1)
+            systemCalls?.note($0, $1)
+        }
         let look = { @Sendable in
             work.look(drain)
             held.look(at: buffers)

@@ -38,6 +38,8 @@ public struct RecordingSummary: Sendable {
     public var writeError: String?
     /// Calls that found no buffer: the file system was full, or the size cap was reached.
     public var lostCalls: UInt64 = 0
+    /// Calls that are not among these: no return place was free.
+    public var unreturnedCalls: UInt64 = 0
     public var isCapped = false
     /// Chunks that the program had written over in memory.
     public var spoiledChunks: UInt64 = 0
@@ -71,6 +73,11 @@ public struct RecordingSummary: Sendable {
     /// Page faults that the kernel had no room for, and why others could not be written.
     public var lostFaults: UInt64 = 0
     public var faultProblem: String?
+    /// System calls that came faster than they were read, and why the kernel told of none.
+    public var lostSystemCalls: UInt64 = 0
+    public var systemCallRefusal: String?
+    /// Why texts that system calls were given, such as paths, are not known; nil where they are, or no system calls were asked for.
+    public var systemCallTextRefusal: String?
     /// Why the kernel did not tell of the program's start, or why not all of it was written; nil where it was not asked.
     public var startupProblem: String?
     /// Calls that the options left out.

@@ -17,9 +17,6 @@ public struct DetourRequest: Sendable {
     ///   - minSize: in bytes of code: smaller functions get none.
     /// - Throws: ``Refusal`` when the program can have none; ``Pattern/InvalidPattern``.
     public init(of executable: String, _ glob: String, modules: [String], minSize: Int?) throws {
-        #if !arch(x86_64)
-            throw Refusal("--any: functions without hooks are recorded on x86-64 only")
-        #endif
         _ = try ChosenModules(modules)
         _ = try Pattern(unqualified: glob)
         if FunctionEntries.hasThreadSanitizer(executable) {

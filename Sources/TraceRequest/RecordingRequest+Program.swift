@@ -23,7 +23,7 @@ extension RecordingRequest {
             isFirst
             ? Refusal(ofFirstCallsIn: program, at: executable)
             : Refusal(
-                of: program, at: executable, force: force || options.libraryCalls != nil || options.detours != nil,
+                of: program, at: executable, force: force || options.needsNoHooks,
                 tellsStartup: options.tellsStartup)
         if let refusal { throw refusal }
         self.init(executable: executable, arguments: arguments, session: session, record: options)

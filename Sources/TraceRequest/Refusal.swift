@@ -27,6 +27,18 @@ public struct Refusal: Error, Equatable, CustomStringConvertible {
         #endif
     }
 
+    /// Nil when calls of the program can go on by return places, as far as its unwinder matters.
+    ///
+    /// - Parameter option: what asks for that.
+    public init?(ofPlacesIn path: String, for option: String) {
+        let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
+        guard let unwinder = FunctionEntries.foreignUnwinder(of: path, libraryPath: libraryPath) else { return nil }
+        let name = PathText.name(unwinder).visible
+        description =
+            "\(option): \(path) throws its exceptions by \(name), which would end it at return addresses that are changed while it is recorded; "
+            + "link it with libgcc_s before \(name)"
+    }
+
     /// Nil when the program can be recorded.
     ///
     /// - Parameters:

@@ -48,7 +48,9 @@ public struct SummaryText {
         ]
         if let older = summary.setAside { lines.append(Self.setAside(older)) }
         if summary.paths > 0 { lines.append(Self.paths(summary)) }
-        if summary.calls == 0 && missing == 0 && summary.leftOutCalls == 0 && !summary.isContinued {
+        if summary.calls == 0 && missing == 0 && summary.unreturnedCalls == 0 && summary.leftOutCalls == 0
+            && !summary.isContinued
+        {
             lines.append(Self.noCalls(options))
         }
         if missing > 0 || overflow {
@@ -60,6 +62,11 @@ public struct SummaryText {
                     : summary.writeError
                         ?? "there was no room for another buffer, or their threads could not be followed"
             lines.append("warning: \(Self.count(overflow ? .max : missing, "call")) not recorded: \(reason)")
+        }
+        if summary.unreturnedCalls > 0 {
+            lines.append(
+                "warning: \(Self.count(summary.unreturnedCalls, "call")) not recorded: too many were open at once, and no return place was free"
+            )
         }
         if summary.spoiledChunks > 0 {
             lines.append(
@@ -92,7 +99,7 @@ public struct SummaryText {
                     + "not be known")
         }
         if let problem = summary.wakingProblem { lines.append("warning: not all wakings were written: \(problem)") }
-        lines += Self.faults(summary)
+        lines += Self.faults(summary) + Self.systemCalls(summary)
         if let problem = summary.startupProblem {
             lines.append("warning: not all is known of the start: \(problem)")
         }
@@ -125,7 +132,7 @@ public struct SummaryText {
         if options.hasDetours { return "no function with a detour was called" }
         if options.hasLibraryCalls {
             return
-                "no program called a function of a library that --libcalls asks for, as far as calls go through slots"
+                "no program called a function of a library that --libcalls or --syscalls asks for, as far as calls go through slots"
         }
         return options.hasHooks
             ? "no function with hooks was called"
@@ -199,6 +206,25 @@ public struct SummaryText {
         if summary.isContinued { lines.append(continuation(summary)) }
         if summary.samples > 0 || summary.isContinued {
             lines.append("next: fathom report \(CommandText.file(summary.session))")
+        }
+        return lines
+    }
+
+    /// What is missing of system calls.
+    private static func systemCalls(_ summary: RecordingSummary) -> [String] {
+        var lines: [String] = []
+        if let refusal = summary.systemCallRefusal {
+            lines.append("warning: system calls are not known, because the kernel does not tell of them: \(refusal)")
+        }
+        if let refusal = summary.systemCallTextRefusal {
+            lines.append(
+                "warning: texts that system calls were given, such as paths, show as addresses, because the kernel does not let them be read: \(refusal)"
+            )
+        }
+        if summary.lostSystemCalls > 0 {
+            lines.append(
+                "warning: \(count(summary.lostSystemCalls, "record")) of system calls lost, because they came faster than they were read"
+            )
         }
         return lines
     }

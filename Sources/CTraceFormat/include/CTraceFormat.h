@@ -56,11 +56,14 @@ struct fathom_trace_header {
     uint32_t is_complete;      // 1: the recorder saw the end
     uint64_t log_size;         // bytes of the log, this header included
     uint64_t spoiled_chunks;   // chunks that the program had written over before they could be written to the log
-    uint64_t is_spoiled;       // 1: the program had written over the buffers' head; more may be missing than said here
+    uint64_t is_spoiled;       // bits of FATHOM_SPOILED_*
     // Sums as CTraceSum.h computes them.
     uint64_t start_sum;  // of the bytes before unplaced_calls, which stay as they are
     uint64_t end_sum;    // of the bytes from there up to this field
 };
+
+#define FATHOM_SPOILED_HEAD 1u    // the program had written over the buffers' head; more may be missing than said here
+#define FATHOM_SPOILED_PLACES 2u  // most of the unplaced calls found no return place
 
 // ---- Chunks ------------------------------------------------------------------------------------------------------
 
@@ -258,8 +261,9 @@ struct fathom_buffers {
     // How many threads of all processes wait for something to come in by a descriptor, and for room to write. One that
     // is killed meanwhile stays counted, so that more is told of than need be.
     uint32_t data_waiters, room_waiters;
-    char
-        library_calls[FATHOM_LIBRARY_PATTERN];  // of which names calls of library functions are recorded; ends with NUL
+    uint64_t unreturned_calls;                   // of the unplaced ones, those for which no return place was free
+    char library_calls[FATHOM_LIBRARY_PATTERN];  // of which names calls of library functions are recorded; ends with
+                                                 // NUL; behind a '@', and those of functions that make system calls
 };
 
 // What is told besides calls.
@@ -269,6 +273,7 @@ struct fathom_buffers {
 #define FATHOM_TELLS_MEMORY 8u    // blocks of memory have records
 #define FATHOM_TELLS_RUNNING 16u  // chunks have their thread's processor time
 #define FATHOM_TELLS_LIBRARY_CALLS 32u  // calls of functions of other modules have records
+#define FATHOM_TELLS_PROCESSES 64u      // all processes tell of themselves, also those that make no calls
 
 #define FATHOM_DUE_SHIFT 1
 #define FATHOM_DUE_STARVING 1u  // the recorder gets too little of the processors
@@ -322,7 +327,7 @@ FATHOM_OFFSET(fathom_buffers, save_count, 152);
 FATHOM_OFFSET(fathom_buffers, path_count, 160);
 FATHOM_OFFSET(fathom_buffers, tells, 164);
 FATHOM_SIZE(fathom_ring_request, 40);
-FATHOM_SIZE(fathom_buffers, 304);
+FATHOM_SIZE(fathom_buffers, 312);
 
 // ---- Helpers -----------------------------------------------------------------------------------------------------
 

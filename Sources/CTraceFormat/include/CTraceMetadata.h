@@ -162,6 +162,7 @@ struct fathom_detours_item {
 };
 #define FATHOM_DETOURS_NO_ROOM 0xffffffffu  // there was no free memory near the module
 #define FATHOM_DETOURS_LATE 0xfffffffeu     // other threads may run the module's code
+#define FATHOM_DETOURS_SIGNED 0xfffffffdu   // signed return addresses are no longer those of return places
 
 // What the values of ARGUMENTS records with this layout are. A fork's child has its parent's layouts. Body ends with
 // `text_size` bytes.

@@ -101,7 +101,7 @@ FATHOM_SIZE(fathom_coarse_durations, 128);
 // ordinary ones, without a branch. The conversion finds the exponent in less time than an instruction that looks for
 // the highest bit takes on some processors; beyond 2^53 ticks it may round up to the next bucket.
 FATHOM_PUBLIC_INLINE uint32_t fathom_duration_bucket(uint64_t ticks) {
-#if defined(__x86_64__) && !defined(__SSE2__)
+#if !defined(__SSE2__) && !defined(__ARM_NEON)
     // The runtime has general registers alone.
     uint64_t whole = (ticks & (UINT64_MAX >> 2)) + 32;
     uint32_t exponent = 63u - (uint32_t)__builtin_clzll(whole);

@@ -140,6 +140,17 @@ FATHOM_PUBLIC_INLINE void fathom_unmap_ring(void *ring, size_t size) {
 // A descriptor that a thread can poll for another's wake, which writes a 64-bit number to it.
 FATHOM_PUBLIC_INLINE int fathom_wake_descriptor(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
+// Copies the record at `place` of a ring of `size` bytes, a power of two, whose memory begins at `data`: as much as
+// `room` holds. Returns how many bytes that are; 0: there is none, because somebody has written over the ring.
+FATHOM_PUBLIC_INLINE uint32_t fathom_copy_record(const char *data, size_t size, uint64_t place, void *record,
+                                                 size_t room) {
+    const struct perf_event_header *header = (const struct perf_event_header *)(data + (place & (size - 1)));
+    uint32_t bytes = header->size < room ? header->size : (uint32_t)room;
+    // Records are of 8-byte words, and the ring's end may be between two.
+    for (uint32_t i = 0; i < bytes / 8; i++) memcpy((char *)record + i * 8u, data + ((place + i * 8u) & (size - 1)), 8);
+    return bytes;
+}
+
 // Takes records out of a ring of `size` bytes, a power of two, into `records`, which has room for `room` of them.
 // `major_id` is what the kernel calls the event of faults that read; in rings of wakings, `woken_at` is where a record
 // of the tracepoint has the woken thread's id, and else it is 0. *lost grows by the number of those that the kernel had
@@ -162,11 +173,8 @@ FATHOM_PUBLIC_INLINE uint32_t fathom_take_events(void *ring, size_t size, uint64
             uint64_t words[12];
             char bytes[96];
         } record;
-        const struct perf_event_header *header = (const struct perf_event_header *)(data + (tail & (size - 1)));
-        uint32_t bytes = header->size < sizeof record ? header->size : sizeof record;
-        if (!bytes) break;  // no record is empty: somebody has written over the ring
-        // Records are of 8-byte words, and the ring's end may be between two.
-        for (uint32_t i = 0; i < bytes / 8; i++) memcpy(&record.words[i], data + ((tail + i * 8u) & (size - 1)), 8);
+        uint32_t bytes = fathom_copy_record(data, size, tail, &record, sizeof record);
+        if (!bytes) break;
         if (record.header.type == PERF_RECORD_SWITCH && bytes >= 32) {
             uint32_t flags = record.header.misc & PERF_RECORD_MISC_SWITCH_OUT ? FATHOM_SWITCH_OUT : 0;
             if (flags && record.header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) flags |= FATHOM_SWITCH_PREEMPTED;

@@ -62,10 +62,8 @@ FATHOM_PUBLIC_INLINE size_t fathom_take_start(void *ring, size_t size, uint32_t 
     } record;
     const size_t most = sizeof(struct fathom_startup_event) + FATHOM_START_NAME;
     while (head - tail >= sizeof(struct perf_event_header) && used + most <= room) {
-        const struct perf_event_header *header = (const struct perf_event_header *)(data + (tail & (size - 1)));
-        uint32_t whole = header->size, count = whole < sizeof record ? whole : (uint32_t)sizeof record;
-        if (!count) break;  // no record is empty: somebody has written over the ring
-        for (uint32_t i = 0; i < count / 8; i++) memcpy(&record.words[i], data + ((tail + i * 8u) & (size - 1)), 8);
+        uint32_t count = fathom_copy_record(data, size, tail, &record, sizeof record), whole = record.header.size;
+        if (!count) break;
         tail += whole;
         if (count != whole) continue;
         struct fathom_startup_event event;

@@ -78,7 +78,7 @@ public final class AddressSpace {
 
     /// What the program called name `id`.
     public func name(_ id: UInt32) -> String {
-        id == GivenName.unkept ? "(more names)" : names[id]?.text ?? "(name lost)"
+        id == GivenName.unkept ? "(more names)" : names[id]?.text ?? SystemCalls.name(ofScope: id) ?? "(name lost)"
     }
 
     /// File and line of `address` at `ticks`.

@@ -275,6 +275,15 @@ package final class SharedBuffers: @unchecked Sendable {
     package struct Payload {
         package let start: UnsafeRawPointer
         fileprivate let copy: PayloadCopy?
+
+        fileprivate init(start: UnsafeRawPointer, copy: PayloadCopy?) { (self.start, self.copy) = (start, copy) }
+
+        /// What takes the place of a slot's payload.
+        package init(holding bytes: [UInt8]) {
+            let copy = PayloadCopy(bytes.count)
+            copy.bytes.copyBytes(from: bytes)
+            self.init(start: UnsafeRawPointer(copy.bytes.baseAddress!), copy: copy)
+        }
     }
 
     /// The payload of a slot's chunk. Nil when it is not there.
@@ -422,7 +431,7 @@ package final class SharedBuffers: @unchecked Sendable {
     package func remove() { directory.remove(Self.name) }
 }
 
-/// Memory of its own for a payload that cannot be read where it is.
+/// Memory of its own for a payload.
 private final class PayloadCopy {
     let bytes: UnsafeMutableRawBufferPointer
 

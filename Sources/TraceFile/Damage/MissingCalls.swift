@@ -3,6 +3,8 @@
 public struct MissingCalls: Sendable, Equatable {
     /// Calls that found no buffer: the file system was full, or the size cap was reached.
     public var unplacedCalls: UInt64 = 0
+    /// Or most of them no return place, which calls of functions without hooks need.
+    public var hasNoPlaces = false
     /// Calls in chunks that could not be written to the log.
     public var unwrittenCalls: UInt64 = 0
     /// The error that kept them from being written; 0 for the size cap.
@@ -17,7 +19,9 @@ public struct MissingCalls: Sendable, Equatable {
 extension MissingCalls: CustomStringConvertible {
     /// Why calls were not recorded.
     public var reason: String {
-        writeError == 0 ? "no room was left within the limits" : describe(writeError)
+        if writeError != 0 { return describe(writeError) }
+        return hasNoPlaces && unplacedCalls >= unwrittenCalls
+            ? "too many were open at once, and no return place was free" : "no room was left within the limits"
     }
 
     /// One line for people.

@@ -1,6 +1,8 @@
 /// What the recorder counts as missing, and writes into the log's header. A reader gets it as ``MissingCalls``.
 package struct RecordingLosses {
     package var unplacedCalls: UInt64
+    /// Of these, those for which no return place was free.
+    package var unreturnedCalls: UInt64 = 0
     package var unwrittenCalls: UInt64
     package var leftOutCalls: UInt64
     package var spoiledChunks: UInt64

@@ -2,16 +2,20 @@ internal import Glibc
 
 /// Work on a thread of its own, without Foundation.
 package struct BackgroundThread {
-    private var thread = pthread_t()
+    /// Nil where there can be no further thread.
+    private let thread: pthread_t?
 
     /// Starts a thread. It blocks the signals that the calling one blocks.
     package init(_ run: @escaping @Sendable () -> Void) {
         let argument = Unmanaged.passRetained(Body(run)).toOpaque()
-        pthread_create(
-            &thread, nil,
+        var started = pthread_t()
+        let error = pthread_create(
+            &started, nil,
             {
                 Unmanaged<Body>.fromOpaque($0!).takeRetainedValue().run(); return nil
             }, argument)
+        if error != 0 { Unmanaged<Body>.fromOpaque(argument).release() }
+        thread = error == 0 ? started : nil
     }
 
     private final class Body {
@@ -21,5 +25,7 @@ package struct BackgroundThread {
     }
 
     /// Waits for its end.
-    package func join() { pthread_join(thread, nil) }
+    package func join() {
+        if let thread { pthread_join(thread, nil) }
+    }
 }

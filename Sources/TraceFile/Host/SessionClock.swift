@@ -13,6 +13,8 @@ package struct SessionClock {
     package struct Moment {
         package var ticks: UInt64
         package var nanoseconds: UInt64
+
+        package init(ticks: UInt64, nanoseconds: UInt64) { (self.ticks, self.nanoseconds) = (ticks, nanoseconds) }
     }
 
     package init() {
@@ -43,6 +45,9 @@ package struct SessionClock {
         let (high, low) = ticks.multipliedFullWidth(by: 1_000_000_000)
         return high < ticksPerSecond ? ticksPerSecond.dividingFullWidth((high, low)).quotient : .max
     }
+
+    /// This moment on both clocks.
+    package var moment: Moment { Self.now(kind) }
 
     /// This moment, in ticks.
     package var now: UInt64 { Self.now(kind).ticks }

@@ -28,6 +28,8 @@ public final class GrowingSession {
     private let countsByCounter: Bool
     private let log: GrowingLog
     private let step: Int
+    /// Whether the log has more of a chunk than the buffers: the recorder adds system calls.
+    private let logHasMore: Bool
     private var threads: [ThreadID: GrowingThread] = [:]
     private var known: [UInt32: GrowingProcess] = [:]
     private let damage = DamageLog()
@@ -47,6 +49,8 @@ public final class GrowingSession {
     public init(_ session: Session, step: Int = 16 << 20) throws(TraceFileError) {
         if session.place.isPacked { throw .doesNotGrow(path: session.path) }
         self.step = step
+        logHasMore =
+            session.description?.option(.syscalls) == RecordOptions.SystemCallSource.kernel.rawValue
         path = session.path
         clock = session.clock
         countsByCounter = session.clockIsCounter
@@ -97,7 +101,7 @@ public final class GrowingSession {
         }
         // The buffers are read first: a chunk that moves to the log meanwhile is then found twice, and not missed.
         (lookedAt, lookedAtNanoseconds) = (now, SystemClock.monotonic)
-        let slots = slots()
+        let slots = slots(readsCalls: !logHasMore)
         isRecording = slots.map { Session.isRecorded(path, by: $0.recorderPID) } ?? false
         let inSlots = slots?.chunks ?? []
         forgetEnded(except: Set(inSlots.map { ThreadID(process: $0.process, thread: $0.thread) }))

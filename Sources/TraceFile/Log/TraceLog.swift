@@ -203,11 +203,13 @@ struct TraceLog {
                     lostBytes: 0, kind: .lossCounts))
         } else if raw.is_complete != 0 {
             header.losses = MissingCalls(
-                unplacedCalls: raw.unplaced_calls, unwrittenCalls: raw.unwritten_calls,
+                unplacedCalls: raw.unplaced_calls,
+                hasNoPlaces: !isOld && raw.is_spoiled & UInt64(FATHOM_SPOILED_PLACES) != 0,
+                unwrittenCalls: raw.unwritten_calls,
                 writeError: Int32(truncatingIfNeeded: raw.write_errno), leftOutCalls: raw.left_out_calls)
             if !isOld {
                 header.logSize = raw.log_size
-                var spoiled: [Damage.Kind] = raw.is_spoiled == 0 ? [] : [.spoiledHead]
+                var spoiled: [Damage.Kind] = raw.is_spoiled & UInt64(FATHOM_SPOILED_HEAD) == 0 ? [] : [.spoiledHead]
                 if raw.spoiled_chunks > 0 { spoiled.append(.spoiledChunks(raw.spoiled_chunks)) }
                 for kind in spoiled { damage.report(Damage(file: name, offset: 0, lostBytes: 0, kind: kind)) }
             }

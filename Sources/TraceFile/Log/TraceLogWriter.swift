@@ -73,7 +73,9 @@ package final class TraceLogWriter {
         header.unwritten_calls = losses.unwrittenCalls
         header.left_out_calls = losses.leftOutCalls
         header.spoiled_chunks = losses.spoiledChunks
-        header.is_spoiled = losses.isSpoiled ? 1 : 0
+        let arePlaces = losses.unreturnedCalls > losses.unplacedCalls / 2
+        header.is_spoiled =
+            UInt64(losses.isSpoiled ? FATHOM_SPOILED_HEAD : 0) | UInt64(arePlaces ? FATHOM_SPOILED_PLACES : 0)
         header.write_errno = UInt32(bitPattern: error ?? 0)
         header.log_size = plainBytes
         header.is_complete = 1

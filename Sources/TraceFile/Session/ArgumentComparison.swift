@@ -120,6 +120,7 @@ public struct ArgumentComparison: Sendable, Hashable {
         switch kind {
         case .signed(let size) where size <= 8: return integer().map { word(FATHOM_TEST_AS_SIGNED, $0) }
         case .unsigned(let size) where size <= 8: return unsigned(size)
+        case .number(let size, _) where size <= 8: return unsigned(size)
         case .pointer(let size) where size <= 8:
             return literal == .word("null") ? word(FATHOM_TEST_AS_UNSIGNED, 0) : unsigned(size)
         case .bool(let size) where size <= 8:

@@ -11,6 +11,8 @@ public struct ArgumentLayout: Sendable, Hashable {
         case character(Int)
         case floating(Int)
         case pointer(Int)
+        /// Unsigned, and shown to the base of 8 or 16.
+        case number(Int, radix: Int)
         case enumeration(Int, isSigned: Bool, cases: [Int64: String])
         case text
         /// Of characters that have so many bytes.
@@ -79,13 +81,15 @@ public struct ArgumentLayout: Sendable, Hashable {
 }
 
 extension ArgumentLayout.Kind {
-    /// The size of a value that is no text, in bytes.
+    /// The size of a value, in bytes.
     var size: Int {
         switch self {
         case .signed(let size), .unsigned(let size), .bool(let size), .character(let size), .floating(let size),
-            .pointer(let size), .enumeration(let size, _, _):
+            .pointer(let size), .number(let size, _), .enumeration(let size, _, _):
             size
-        case .wideText, .structure, .text, .optimizedOut, .unknown, .aggregate: 0
+        // Its address, where nobody could read it.
+        case .text: 8
+        case .wideText, .structure, .optimizedOut, .unknown, .aggregate: 0
         }
     }
 
@@ -97,6 +101,7 @@ extension ArgumentLayout.Kind {
         case .character(let size): "c\(size)"
         case .floating(let size): "f\(size)"
         case .pointer(let size): "p\(size)"
+        case .number(let size, let radix): "\(radix == 8 ? "o" : "x")\(size)"
         case .enumeration(let size, let isSigned, _): "\(isSigned ? "e" : "E")\(size)"
         case .text: "s"
         case .wideText(let size): "w\(size)"
@@ -121,6 +126,8 @@ extension ArgumentLayout.Kind {
         case ("c", let size?): self = .character(size)
         case ("f", let size?): self = .floating(size)
         case ("p", let size?): self = .pointer(size)
+        case ("o", let size?): self = .number(size, radix: 8)
+        case ("x", let size?): self = .number(size, radix: 16)
         case ("e", let size?), ("E", let size?):
             var names: [Int64: String] = [:]
             for entry in cases {

@@ -15,6 +15,8 @@ public struct DetourCounts: Sendable, Equatable {
         case noRoom
         /// Other threads may have run the module's code.
         case late
+        /// Functions sign their return addresses, in bits that belong to addresses here.
+        case signed
         /// The error with which the code could not be changed.
         case error(Int32)
     }
@@ -29,6 +31,7 @@ public struct DetourCounts: Sendable, Equatable {
             case 0: nil
             case FATHOM_DETOURS_NO_ROOM: .noRoom
             case FATHOM_DETOURS_LATE: .late
+            case FATHOM_DETOURS_SIGNED: .signed
             default: .error(Int32(bitPattern: raw.error))
             }
     }

@@ -160,20 +160,15 @@ public final class HeldModules: @unchecked Sendable {
 
     /// Holds the modules that a chunk of metadata tells of.
     package func add(_ header: fathom_chunk, _ items: UnsafeRawPointer) {
-        var rest = UnsafeRawBufferPointer(start: items, count: Int(header.used))
-        while rest.count >= MemoryLayout<fathom_item>.size {
-            let item = rest.loadUnaligned(as: fathom_item.self), size = Int(item.size)
-            guard size >= MemoryLayout<fathom_item>.size, size % 8 == 0, size <= rest.count else { return }
-            let bytes = UnsafeRawBufferPointer(rebasing: rest[..<size])
-            if UInt32(item.kind) == FATHOM_ITEM_MODULE, let module = Module(item: bytes) {
+        fathom_item.forEach(in: UnsafeRawBufferPointer(start: items, count: Int(header.used))) { kind, item in
+            if kind == FATHOM_ITEM_MODULE, let module = Module(item: item) {
                 add(module, header)
-            } else if UInt32(item.kind) == FATHOM_ITEM_PROCESS, size >= MemoryLayout<fathom_process_item>.size,
-                case let process = bytes.loadUnaligned(as: fathom_process_item.self),
+            } else if kind == FATHOM_ITEM_PROCESS, item.count >= MemoryLayout<fathom_process_item>.size,
+                case let process = item.loadUnaligned(as: fathom_process_item.self),
                 process.origin == FATHOM_ORIGIN_FORK
             {
                 forks[header.process] = process.start_ticks
             }
-            rest = UnsafeRawBufferPointer(rebasing: rest[size...])
         }
     }
 

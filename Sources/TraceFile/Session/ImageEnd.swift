@@ -16,15 +16,27 @@ extension fathom_end_item {
     ///
     /// - Parameter payload: the items, any bytes.
     package static func last(in payload: UnsafeRawBufferPointer) -> UInt32? {
-        var rest = payload, last: UInt32?
-        while rest.count >= MemoryLayout<fathom_item>.size {
-            let item = rest.loadUnaligned(as: fathom_item.self)
-            guard Int(item.size) >= MemoryLayout<fathom_item>.size, Int(item.size) <= rest.count else { break }
-            if UInt32(item.kind) == FATHOM_ITEM_END, Int(item.size) >= MemoryLayout<fathom_end_item>.size {
-                last = rest.loadUnaligned(as: fathom_end_item.self).how
+        var last: UInt32?
+        fathom_item.forEach(in: payload) { kind, item in
+            if kind == FATHOM_ITEM_END, item.count >= MemoryLayout<fathom_end_item>.size {
+                last = item.loadUnaligned(as: fathom_end_item.self).how
             }
-            rest = UnsafeRawBufferPointer(rebasing: rest[Int(item.size)...])
         }
         return last
+    }
+}
+
+extension fathom_item {
+    /// Passes the items of a chunk of metadata, any bytes, with their kinds (FATHOM_ITEM_*), up to one that is not whole.
+    package static func forEach(
+        in payload: UnsafeRawBufferPointer, _ body: (_ kind: UInt32, _ item: UnsafeRawBufferPointer) -> Void
+    ) {
+        var rest = payload
+        while rest.count >= MemoryLayout<fathom_item>.size {
+            let item = rest.loadUnaligned(as: fathom_item.self), size = Int(item.size)
+            guard size >= MemoryLayout<fathom_item>.size, size % 8 == 0, size <= rest.count else { return }
+            body(UInt32(item.kind), UnsafeRawBufferPointer(rebasing: rest[..<size]))
+            rest = UnsafeRawBufferPointer(rebasing: rest[size...])
+        }
     }
 }

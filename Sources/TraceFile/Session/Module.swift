@@ -37,7 +37,7 @@ public struct Module: Sendable, Equatable {
 
 extension Module {
     /// The module that an item of metadata tells of, or nil when it is malformed.
-    init?(item: UnsafeRawBufferPointer) {
+    package init?(item: UnsafeRawBufferPointer) {
         let size = MemoryLayout<fathom_module_item>.size
         guard item.count >= size else { return nil }
         let raw = item.loadUnaligned(as: fathom_module_item.self)

@@ -32,6 +32,7 @@ extension RecordOptions.Mode {
         Rule(option: "--blocked", modes: [.trace, .flight, .profile], attaches: false),
         Rule(option: "--libcalls", modes: hooked),
         Rule(option: "--any", modes: hooked),
+        Rule(option: "--syscalls", modes: hooked),
         Rule(option: "--memory", modes: [.trace], attaches: false),
         Rule(option: "--faults", modes: [.trace], attaches: false),
         Rule(option: "--startup", modes: [.trace, .firstCalls], attaches: false),

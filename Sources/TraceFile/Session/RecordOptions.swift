@@ -53,7 +53,7 @@ public struct RecordOptions: Sendable {
         case bufferSize = "buffer_size_bytes"
         case minSize = "min_size_bytes"
         case budget = "budget_percent"
-        case paused, blocked, memory, faults, startup, modules, libcalls, any
+        case paused, blocked, memory, faults, startup, modules, libcalls, any, syscalls
 
         // Of functions, by the patterns of their names.
         case filter, notrace, hide, trigger, watch, returns, when
@@ -113,6 +113,15 @@ public struct RecordOptions: Sendable {
     public var tellsMemory = false
     /// Of which names calls of functions of other modules are recorded, with `*` and `?`; nil: of none.
     public var libraryCalls: String?
+    /// Who tells of the program's system calls.
+    public enum SystemCallSource: String, Sendable {
+        /// The kernel: of all.
+        case kernel
+        /// The slots by which the program calls the C library's functions that make them.
+        case functions
+    }
+    /// Nil: nobody.
+    public var systemCalls: SystemCallSource?
     /// Of which names functions without hooks get detours, with `*` and `?`; nil: none do.
     public var detours: String?
     /// Whether the kernel is asked for page faults. The program itself knows nothing of it.
@@ -136,7 +145,7 @@ public struct RecordOptions: Sendable {
     public static let largestUnaskedRing: UInt64 = 1 << 30
 
     /// Bytes of ``libraryCalls``, at most.
-    public static let longestLibraryPattern = Int(FATHOM_LIBRARY_PATTERN) - 1
+    public static let longestLibraryPattern = Int(FATHOM_LIBRARY_PATTERN) - 2
 
     public static let mostPaths = 100_000_000
     public static let defaultMaxPaths = Int(FATHOM_DEFAULT_PATHS)
@@ -168,6 +177,7 @@ public struct RecordOptions: Sendable {
         ]
         if tellsMemory { members.append((.memory, "true")) }
         if let libraryCalls { members.append((.libcalls, SessionDescription.quoted(libraryCalls))) }
+        if let systemCalls { members.append((.syscalls, "\"\(systemCalls.rawValue)\"")) }
         if let detours { members.append((.any, SessionDescription.quoted(detours))) }
         if tellsFaults { members.append((.faults, "true")) }
         if tellsStartup { members.append((.startup, "true")) }
@@ -178,11 +188,14 @@ public struct RecordOptions: Sendable {
         return members + functions.members
     }
 
+    /// Whether there is something to record of programs without hooks.
+    public var needsNoHooks: Bool { libraryCalls != nil || detours != nil || systemCalls != nil }
+
     /// The version of the log's format that this needs.
     package var formatVersion: UInt32 {
         let needsNew =
             !functions.arguments.isEmpty || !functions.conditions.isEmpty || !functions.results.isEmpty
-            || waiting != .unknown || tellsMemory
+            || waiting != .unknown || tellsMemory || systemCalls != nil
         return needsNew ? FATHOM_FORMAT_VERSION : FATHOM_PLAIN_VERSION
     }
 
@@ -206,11 +219,11 @@ public struct RecordOptions: Sendable {
         }
         if tellsStartup { tells |= FATHOM_TELLS_STARTUP }
         if tellsMemory { tells |= FATHOM_TELLS_MEMORY }
-        if let libraryCalls {
+        if systemCalls == .kernel { tells |= FATHOM_TELLS_PROCESSES }
+        if libraryCalls != nil || systemCalls == .functions {
             tells |= FATHOM_TELLS_LIBRARY_CALLS
-            withUnsafeMutableBytes(of: &head.library_calls) {
-                $0.copyBytes(from: libraryCalls.utf8.prefix($0.count - 1))
-            }
+            let pattern = (systemCalls == .functions ? "@" : "") + (libraryCalls ?? "")
+            withUnsafeMutableBytes(of: &head.library_calls) { $0.copyBytes(from: pattern.utf8.prefix($0.count - 1)) }
         }
         head.tells = UInt8(tells)
         head.min_size = UInt16(clamping: minSize ?? 0)

@@ -32,8 +32,10 @@ public struct RecordedArguments: BitwiseCopyable, Sendable {
         let values = values(by: layouts)
         guard let first = values.first else { return nil }
         if first.name.isEmpty {
-            let failed = values.count == 2 && values[1].name == Self.error && ["-1", "null"].contains(first.value)
-            return failed ? "\(first.value) \(values[1].value)" : first.value
+            let failed =
+                values.count == 2 && values[1].name == Self.error && values[1].value != ArgumentReader.missing
+                && ["-1", "null", "0xffffffffffffffff"].contains(first.value)
+            return failed ? "\(first.value == "null" ? "null" : "-1") \(values[1].value)" : first.value
         }
         // Older recordings have the members of a structure.
         return "{" + values.map { "\($0.name)=\($0.value)" }.joined(separator: ", ") + "}"
@@ -85,6 +87,9 @@ public struct RecordedArguments: BitwiseCopyable, Sendable {
 
 /// Reads values one after the other. What is cut off counts as left out.
 private struct ArgumentReader {
+    /// What is shown of a value that is not there.
+    static let missing = "<left out>"
+
     var bytes: UnsafeRawBufferPointer
 
     mutating func next(_ kind: ArgumentLayout.Kind) -> String {
@@ -94,18 +99,18 @@ private struct ArgumentReader {
         case .aggregate: return "{…}"
         default: break
         }
-        guard let how = take(1)?.first else { return "<left out>" }
+        guard let how = take(1)?.first else { return Self.missing }
         switch UInt32(how) {
-        case FATHOM_VALUE: return value(kind) ?? "<left out>"
+        case FATHOM_VALUE: return value(kind) ?? Self.missing
         case FATHOM_VALUE_TEXT, FATHOM_VALUE_CUT:
             guard let size = take(2)?.loadUnaligned(as: UInt16.self), let text = take(Int(size)) else {
-                return "<left out>"
+                return Self.missing
             }
             if case .wideText(let unit) = kind { return Self.wide(text, unit, isCut: UInt32(how) == FATHOM_VALUE_CUT) }
             return Self.quoted(text, isCut: UInt32(how) == FATHOM_VALUE_CUT)
         case FATHOM_VALUE_UNREADABLE: return "<unreadable>"
         case FATHOM_VALUE_NULL: return "null"
-        default: return "<left out>"
+        default: return Self.missing
         }
     }
 
@@ -145,12 +150,18 @@ private struct ArgumentReader {
             return take(size).map { bytes in
                 bytes.allSatisfy { $0 == 0 } ? "null" : Self.hexadecimal(bytes)
             }
+        case .number(let size, let radix):
+            return take(size).map { bytes in
+                let value = Self.unsigned(bytes)
+                return (value == 0 ? "" : radix == 8 ? "0" : "0x") + String(value, radix: radix)
+            }
+        case .text: return take(kind.size).map(Self.hexadecimal)
         case .enumeration(let size, let isSigned, let cases):
             return take(size).map { bytes in
                 let value = isSigned ? Self.signed(bytes) : Int64(bitPattern: Self.unsigned(bytes))
                 return cases[value] ?? Self.flags(value, cases) ?? String(value)
             }
-        case .text, .wideText, .structure, .optimizedOut, .unknown, .aggregate: return nil
+        case .wideText, .structure, .optimizedOut, .unknown, .aggregate: return nil
         }
     }
 

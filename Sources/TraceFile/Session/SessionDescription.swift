@@ -135,6 +135,11 @@ public struct SessionDescription {
 }
 
 extension SessionDescription {
+    /// Whether calls of functions without hooks are recorded by slots.
+    public var hasLibraryCalls: Bool {
+        option(.libcalls) != nil || option(.syscalls) == RecordOptions.SystemCallSource.functions.rawValue
+    }
+
     /// The value of an option, as in ``options``; nil when the session has none of that name.
     public func option(_ name: RecordOptions.Name) -> String? { options.first { $0.name == name.rawValue }?.value }
 

@@ -41,7 +41,7 @@ public final class TracedProcess {
     /// What modules call functions whose calls are recorded at their slots, by the functions' addresses.
     public internal(set) var libraryCalls: [UInt64: [LibraryCall]] = [:]
     /// What the values of recorded arguments are, by the ids that records have.
-    public internal(set) var argumentLayouts: [UInt32: ArgumentLayout] = [:]
+    public internal(set) var argumentLayouts = SystemCalls.layouts
     /// How many of `modules` came from the fork's parent unchanged.
     public internal(set) var inheritedModules = 0
     /// Whether nothing changed in the modules and names that were inherited, and none was added.

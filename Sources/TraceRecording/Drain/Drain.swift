@@ -69,6 +69,8 @@ final class Drain: @unchecked Sendable {
 
     /// What of the buffers is this recorder's, where others have recorded before and will.
     var stretch = Stretch()
+    /// Adds system calls, where the kernel tells of them.
+    var systemCalls: SystemCallWriter?
     /// Is called with each chunk of metadata.
     var onMetadata: ((fathom_chunk, UnsafeRawPointer) -> Void)?
 
@@ -182,6 +184,7 @@ final class Drain: @unchecked Sendable {
                 take(slot)
             }
             write()
+            append(systemCalls?.rest() ?? [])
             return []
         }
         var living = LivingProcesses()
@@ -256,9 +259,11 @@ final class Drain: @unchecked Sendable {
         let ticks = clock.now &- clock.start.ticks
         let unplaced = buffers.count(\.unplaced_calls, within: ticks)
         let leftOut = buffers.count(\.left_out_calls, within: ticks)
-        return RecordingLosses(
+        var losses = RecordingLosses(
             unplacedCalls: unplaced, unwrittenCalls: unwrittenCalls, leftOutCalls: leftOut,
             spoiledChunks: spoiledChunks, isSpoiled: buffers.isSpoiled)
+        losses.unreturnedCalls = min(buffers.count(\.unreturned_calls, within: ticks), unplaced)
+        return losses
     }
 
     /// Whether chunks stay in the buffers for the reader to find.
@@ -275,7 +280,8 @@ final class Drain: @unchecked Sendable {
         summary.unwrittenCalls = unwrittenCalls
         summary.writeError = log.error.map(describe)
         let losses = losses
-        summary.lostCalls = lostCalls.addingClamped(losses.unplacedCalls)
+        summary.unreturnedCalls = losses.unreturnedCalls
+        summary.lostCalls = lostCalls.addingClamped(losses.unplacedCalls - losses.unreturnedCalls)
         summary.spoiledChunks = spoiledChunks
         summary.isSpoiled = losses.isSpoiled
         summary.leftOutCalls = losses.leftOutCalls
@@ -326,6 +332,7 @@ final class Drain: @unchecked Sendable {
     /// - Returns: How many there were, not counting those that the log still has no room for.
     private func drainFinished(retries: Bool = false) -> Int {
         buffers.repair()
+        if let systemCalls { append(systemCalls.early()) }
         let before = kept.slots
         var finished = buffers.slots(in: FATHOM_SLOT_FULL, except: retries ? [] : before)
         finished.removeAll(where: staysInRing)
@@ -343,6 +350,14 @@ final class Drain: @unchecked Sendable {
         }
         write()
         return finished.count { !before.contains($0.index) || !kept.contains($0) }
+    }
+
+    /// Appends chunks that are in no slot.
+    private func append(_ chunks: [SystemCallMerge]) {
+        for chunk in chunks where !exceedsCap(chunk.header) {
+            threads.insert(UInt64(chunk.header.process) << 32 | UInt64(chunk.header.thread))
+            if log.append(chunk.header, payload: chunk.payload) { calls += chunk.header.calls }
+        }
     }
 
     /// Gives the ring the slots in which processes that are gone have left something, once a second.
@@ -436,7 +451,7 @@ final class Drain: @unchecked Sendable {
         let before = kept.remove(slot)
         calls -= before?.calls ?? 0
         lostCalls -= before?.lostCalls ?? 0
-        guard isSound(slot), let payload = buffers.payload(of: slot) else {
+        guard isSound(slot), var payload = buffers.payload(of: slot) else {
             // A chunk that is just being begun has no magic yet.
             if header.magic != 0 || slot.isFull { spoiledChunks += 1 }
             unwrittenCalls = unwrittenCalls.addingClamped(before?.calls ?? 0).addingClamped(before?.lostCalls ?? 0)
@@ -475,6 +490,10 @@ final class Drain: @unchecked Sendable {
             }
             threads.insert(UInt64(header.process) << 32 | UInt64(header.thread))
             if before == nil { stretch.number(&header) }
+            if !isPaths, let merged = systemCalls?.merge(header, payload.start) {
+                header = merged.header
+                payload = SharedBuffers.Payload(holding: merged.payload)
+            }
         }
         let told = header.calls + UInt64(header.path_calls)
         // The cap is only for records.
@@ -489,6 +508,10 @@ final class Drain: @unchecked Sendable {
         )
         calls += counted.calls
         lostCalls += counted.lostCalls
+        // What was put into it the first time is not there again.
+        if let before, before.calls > counted.calls {
+            unwrittenCalls = unwrittenCalls.addingClamped(before.calls - counted.calls)
+        }
         slot.header = header
         pending.append(Pending(slot: slot, payload: payload, counted: counted, wasKept: before != nil))
         pendingBytes += TraceLogWriter.size(of: header)

@@ -9,8 +9,8 @@ final class EventRings {
         /// That which has the memory, and those that write into it as well.
         var descriptors: [Int32]
         var memory: UnsafeMutableRawPointer
-        /// What the kernel calls the event of page faults that read.
-        var majorID: UInt64 = 0
+        /// What the kernel calls the second event, such as that of page faults that read.
+        var otherID: UInt64 = 0
     }
 
     private var rings: [Ring] = []
@@ -38,33 +38,72 @@ final class EventRings {
 
     /// - Parameter isAlone: whether no other such rings are there, or will be.
     /// - Throws: ``EventRefusal``.
-    init(_ kind: KernelEvents, isAlone: Bool) throws(EventRefusal) {
-        let processors = Int(clamping: sysconf(Int32(_SC_NPROCESSORS_CONF)))
+    convenience init(_ kind: KernelEvents, isAlone: Bool) throws(EventRefusal) {
+        let processors = Self.processors
         let waking = try kind == .wakings ? Tracepoint.waking() : nil
-        wokenAt = waking?.wokenAt ?? 0
-        var problem: Int32 = 0
+        let sizes = Self.sizes(kind, processors: processors, isAlone: isAlone)
+        func open(inKernel: Bool) throws(EventRefusal) -> (rings: [Ring], size: Int) {
+            switch kind {
+            case .switches: try Self.open(sizes, processors, fathom_open_switches)
+            case .wakings: try Self.open(sizes, processors, { fathom_open_wakings($0, waking?.id ?? 0, $1) })
+            case .faults:
+                try Self.open(
+                    sizes, processors, { fathom_open_faults($0, 0, inKernel ? 1 : 0, $1) },
+                    { fathom_open_faults($0, 1, inKernel ? 1 : 0, $1) })
+            }
+        }
+        let wokenAt = waking?.threadAt ?? 0
         // A user who may not be told of the kernel may be told of the program alone.
-        for inKernel in kind == .faults ? [true, false] : [false] {
-            for size in Self.sizes(kind, processors: processors, isAlone: isAlone) {
-                do throws(EventRefusal) {
-                    rings = try Self.open(kind, size, processors, inKernel: inKernel, waking: waking)
-                    self.size = size
-                    seesSystemCalls = inKernel
-                    records = .allocate(capacity: Self.room)
-                    return
-                } catch {
-                    problem = error.reason
-                    if error.isOfMemory { continue }  // too little memory is a reason to ask for less
-                    if inKernel { break }
-                    throw error
-                }
+        if kind == .faults, let opened = try? open(inKernel: true) {
+            self.init(opened, wokenAt: wokenAt, seesSystemCalls: true)
+        } else {
+            self.init(try open(inKernel: false), wokenAt: wokenAt, seesSystemCalls: false)
+        }
+    }
+
+    /// The rings of what tracepoints tell of system calls.
+    ///
+    /// - Throws: ``EventRefusal``.
+    convenience init(of systemCalls: (enter: Tracepoint, leave: Tracepoint)) throws(EventRefusal) {
+        let processors = Self.processors
+        let sizes = [8192, 4096, 2048, 1024, 512, 256].map { $0 << 10 }
+        let opened = try Self.open(
+            sizes.filter { $0 == sizes.last || $0 * processors <= 64 << 20 }, processors,
+            { fathom_open_system_calls($0, systemCalls.enter.id, $1) },
+            { fathom_open_system_calls($0, systemCalls.leave.id, $1) })
+        self.init(opened, wokenAt: 0, seesSystemCalls: true, room: 0)
+    }
+
+    private init(
+        _ opened: (rings: [Ring], size: Int), wokenAt: UInt32, seesSystemCalls: Bool, room: Int = EventRings.room
+    ) {
+        (rings, size, self.wokenAt, self.seesSystemCalls) = (opened.rings, opened.size, wokenAt, seesSystemCalls)
+        records = .allocate(capacity: room)
+    }
+
+    private static var processors: Int { Int(clamping: sysconf(Int32(_SC_NPROCESSORS_CONF))) }
+
+    /// Opens rings of the first of several sizes that there is memory for.
+    private static func open(
+        _ sizes: [Int], _ processors: Int, _ first: (Int32, UInt32) -> Int32,
+        _ second: ((Int32, UInt32) -> Int32)? = nil
+    ) throws(EventRefusal) -> (rings: [Ring], size: Int) {
+        var problem: Int32 = 0
+        for size in sizes {
+            do throws(EventRefusal) { return (try open(size, processors, first, second), size) } catch {
+                // Too little memory is a reason to ask for less.
+                guard error.isOfMemory else { throw error }
+                problem = error.reason
             }
         }
         throw EventRefusal(reason: problem, isOfMemory: true)
     }
 
+    /// - Parameters:
+    ///   - first: opens the event that has the ring of a CPU; it is told the CPU and the bytes after which it wakes who waits.
+    ///   - second: opens another that writes into the same ring.
     private static func open(
-        _ kind: KernelEvents, _ size: Int, _ processors: Int, inKernel: Bool, waking: Tracepoint?
+        _ size: Int, _ processors: Int, _ first: (Int32, UInt32) -> Int32, _ second: ((Int32, UInt32) -> Int32)?
     ) throws(EventRefusal) -> [Ring] {
         var rings: [Ring] = []
         func give(_ descriptors: [Int32], isOfMemory: Bool) throws(EventRefusal) -> Never {
@@ -75,28 +114,23 @@ final class EventRings {
         }
         for cpu in 0..<Int32(processors) {
             let wakeup = UInt32(size / 4)
-            let first =
-                switch kind {
-                case .switches: fathom_open_switches(cpu, wakeup)
-                case .wakings: fathom_open_wakings(cpu, waking?.id ?? 0, wakeup)
-                case .faults: fathom_open_faults(cpu, 0, inKernel ? 1 : 0, wakeup)
-                }
+            let first = first(cpu, wakeup)
             if first < 0 {
                 if errno == ENODEV { continue }  // the CPU is not there at the moment
                 try give([], isOfMemory: false)
             }
             guard let memory = fathom_map_ring(first, size) else { try give([first], isOfMemory: true) }
             var ring = Ring(descriptors: [first], memory: memory)
-            if kind == .faults {
-                let major = fathom_open_faults(cpu, 1, inKernel ? 1 : 0, wakeup)
-                if major >= 0 { ring.descriptors.append(major) }
-                guard major >= 0, fathom_share_ring(major, first) == 0 else {
+            if let second {
+                let other = second(cpu, wakeup)
+                if other >= 0 { ring.descriptors.append(other) }
+                guard other >= 0, fathom_share_ring(other, first) == 0 else {
                     let reason = errno
                     fathom_unmap_ring(memory, size)
                     errno = reason
                     try give(ring.descriptors, isOfMemory: false)
                 }
-                ring.majorID = fathom_event_id(major)
+                ring.otherID = fathom_event_id(other)
             }
             rings.append(ring)
         }
@@ -116,6 +150,10 @@ final class EventRings {
         for index in rings.indices {
             if let memory = fathom_map_ring(rings[index].descriptors[0], size) {
                 rings[index].memory = memory
+                // An event that writes into it has lost it if nobody had it mapped for a moment.
+                for other in rings[index].descriptors.dropFirst() {
+                    _ = fathom_share_ring(other, rings[index].descriptors[0])
+                }
             } else {
                 hasAll = false
             }
@@ -141,9 +179,30 @@ final class EventRings {
             while true {
                 var lost: UInt64 = 0
                 let count = Int(
-                    fathom_take_events(ring.memory, size, ring.majorID, wokenAt, records, UInt32(Self.room), &lost))
+                    fathom_take_events(ring.memory, size, ring.otherID, wokenAt, records, UInt32(Self.room), &lost))
                 if count > 0 || lost > 0 { pass(UnsafeBufferPointer(start: records, count: count), lost) }
                 if count < Self.room { break }
+            }
+        }
+    }
+
+    /// Passes on all events of system calls that are there, and how many the kernel had no room for.
+    func take(
+        _ systemCalls: (enter: Tracepoint, leave: Tracepoint),
+        _ pass: (UnsafeBufferPointer<fathom_system_call_event>, _ lost: UInt64) -> Void
+    ) {
+        withUnsafeTemporaryAllocation(of: fathom_system_call_event.self, capacity: Self.room) { records in
+            for ring in rings {
+                while true {
+                    var lost: UInt64 = 0
+                    let count = Int(
+                        fathom_take_system_calls(
+                            ring.memory, size, systemCalls.enter.id, systemCalls.leave.id, records.baseAddress!,
+                            UInt32(records.count), &lost))
+                    if count > 0 || lost > 0 { pass(UnsafeBufferPointer(rebasing: records[..<count]), lost) }
+                    // One place is kept free for what says that events were lost.
+                    if count + 1 < records.count { break }
+                }
             }
         }
     }

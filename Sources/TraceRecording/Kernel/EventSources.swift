@@ -1,6 +1,17 @@
 internal import CTraceFormat
 internal import TraceFile
 
+/// Moves what the kernel tells to where it belongs.
+protocol KernelRecorder: AnyObject {
+    func start()
+    /// Goes on in a child of the process that began.
+    func startAgain()
+    /// Ends the work, which may be started again.
+    func stop()
+    /// Takes what is left, once no process runs any more.
+    func finish()
+}
+
 /// What the kernel is asked to tell of the program's threads while it is recorded, and who moves that to the session.
 ///
 /// The kernel tells of the programs that are started by the thread that calls the initializer, and of their children.
@@ -13,10 +24,14 @@ final class EventSources {
     /// Only where the kernel tells of switches, too.
     private let wakings: Answer?
     private let faults: Answer?
+    /// Where the kernel tells of system calls.
+    let systemCalls: SystemCallRecorder?
+    /// Why it does not.
+    private let systemCallRefusal: String?
     private var switchRecorder: EventRecorder?
     private var faultRecorder: EventRecorder?
 
-    init(_ options: RecordOptions) {
+    init(_ options: RecordOptions, _ clock: SessionClock) {
         func ask(_ kind: KernelEvents, isAlone: Bool) -> Answer {
             do throws(EventRefusal) { return (try EventRings(kind, isAlone: isAlone), nil) } catch {
                 return (nil, error.text(kind))
@@ -24,12 +39,17 @@ final class EventSources {
         }
         tellsCauses = options.waiting == .causes
         // The kernel's records would grow without bound beside a ring, and say nothing of sums. Where nobody asks for causes, they
-        // cost more than processor times do.
+        // cost more than processor times do; but these do not tell which of several system calls a thread was away in.
+        let tellsOfEach = options.waiting != .unknown && options.systemCalls == .kernel
         switches =
-            tellsCauses && options.mode == .trace
+            (tellsCauses || tellsOfEach) && options.mode == .trace
             ? ask(.switches, isAlone: !options.tellsFaults)
             : options.waiting != .unknown && options.mode.keepsCalls ? (nil, nil) : nil
-        wakings = switches?.rings == nil ? nil : ask(.wakings, isAlone: true)
+        wakings = !tellsCauses || switches?.rings == nil ? nil : ask(.wakings, isAlone: true)
+        do throws(EventRefusal) {
+            systemCalls = options.systemCalls == .kernel ? try SystemCallRecorder(clock) : nil
+            systemCallRefusal = nil
+        } catch { (systemCalls, systemCallRefusal) = (nil, error.text()) }
         faults = options.tellsFaults ? ask(.faults, isAlone: !tellsCauses) : nil
     }
 
@@ -63,7 +83,10 @@ final class EventSources {
         if let rings = faults?.rings { faultRecorder = EventRecorder(rings, try writer(.faults)) }
     }
 
-    private var recorders: [EventRecorder] { [switchRecorder, faultRecorder].compactMap { $0 } }
+    private var recorders: [any KernelRecorder] {
+        let all: [(any KernelRecorder)?] = [switchRecorder, faultRecorder, systemCalls]
+        return all.compactMap { $0 }
+    }
 
     func start() { recorders.forEach { $0.start() } }
     /// Goes on in a child of the process that began.
@@ -80,5 +103,8 @@ final class EventSources {
         summary.wakingProblem = switchRecorder?.wakings?.error
         summary.lostFaults = faultRecorder?.lost ?? 0
         summary.faultProblem = faultRecorder?.error
+        summary.lostSystemCalls = systemCalls?.lost ?? 0
+        summary.systemCallRefusal = systemCallRefusal
+        summary.systemCallTextRefusal = systemCalls?.textRefusal
     }
 }

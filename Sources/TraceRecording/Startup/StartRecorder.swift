@@ -7,13 +7,10 @@ final class StartRecorder: @unchecked Sendable {
     private let rings: StartRings?
     private let refusal: String?
     private let log: StartupLogWriter
-    private let waker = fathom_wake_descriptor()
-    private var isStopping: UInt32 = 0
-    private var thread: BackgroundThread?
+    private lazy var thread = rings.map { rings in
+        RingThread(yields: false, waits: rings.wait, look: { [unowned self] in take() })
+    }
     private var pid: UInt32 = 0
-
-    /// How long events stay in the rings at most, in ms.
-    private static let look: Int32 = 100
 
     /// To be made by the thread that starts the program, before it does.
     init(_ rings: StartRings?, refusal: String?, _ log: StartupLogWriter) {
@@ -34,25 +31,16 @@ final class StartRecorder: @unchecked Sendable {
     func start(_ pid: pid_t, from begin: UInt64) {
         self.pid = UInt32(bitPattern: pid)
         log.begin(self.pid, at: begin, refusal: refusal)
-        if rings != nil { thread = BackgroundThread { [self] in run() } }
+        thread?.start()
     }
 
-    private func run() {
-        while fathom_load32(&isStopping) == 0 {
-            rings?.wait(milliseconds: Self.look, wake: waker)
-            rings?.take(of: pid) { log.append($0, lost: $1) }
-        }
-    }
+    private func take() { rings?.take(of: pid) { log.append($0, lost: $1) } }
 
     /// Takes what is left, once the program has ended.
     func finish() {
-        fathom_store32(&isStopping, 1)
-        var one: UInt64 = 1
-        _ = write(waker, &one, MemoryLayout<UInt64>.size)
-        thread?.join()
-        rings?.take(of: pid) { log.append($0, lost: $1) }
+        thread?.stop()
+        take()
         rings?.close()
         log.close()
-        close(waker)
     }
 }

@@ -24,6 +24,7 @@ public enum DetoursText {
         switch failure {
         case .noRoom: "there was no free memory near them"
         case .late: "its code may have been running when it was found"
+        case .signed: "the processor signs return addresses in bits that belong to addresses here"
         case .error(let error): "its code cannot be changed: \(String(cString: strerror(error)))"
         }
     }

@@ -164,6 +164,11 @@ public struct InfoReport {
                 unseen == 0 ? "recorded" : "recorded, but not of \(unseen) processes with an allocator of their own")
         }
         if let source = description?.faultSource { row("page faults", text(source)) }
+        if let source = description?.option(.syscalls).flatMap(RecordOptions.SystemCallSource.init) {
+            row(
+                "system calls",
+                source == .kernel ? "all, told by the kernel" : "those that programs asked the C library for by name")
+        }
         if let switches = session.switches, switches.lost > 0 {
             row("lost", count(switches.lost, "context switch", "context switches"), .red)
         }
@@ -190,7 +195,7 @@ public struct InfoReport {
 
     /// How it was found out when threads waited.
     private static func text(_ sources: WaitSources) -> String {
-        if !sources.tellsCauses {
+        if !sources.tellsCauses, !sources.hasSwitches {
             return "when is known from processor times, where it took 0.2 ms or more; for what is not"
         }
         if sources.hasWakings { return "known from the kernel's context switches and wakings" }

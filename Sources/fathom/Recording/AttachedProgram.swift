@@ -65,7 +65,8 @@ extension Record {
     }
 
     private func attachment(to process: Int32) throws(AttachError) -> Attachment {
-        try Attachment(process, runtime: Installation.runtimeLibrary, needsHooks: libcalls == nil && any == nil)
+        try Attachment(
+            process, runtime: Installation.runtimeLibrary, needsHooks: libcalls == nil && any == nil && !syscalls)
     }
 
     /// Records a stretch of a running process.

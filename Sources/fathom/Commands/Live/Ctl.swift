@@ -191,7 +191,7 @@ struct Ctl: ParsableCommand {
         }
         let options = FunctionOptions(names)
         guard let match = try? FunctionMatch(options) else { return }
-        let otherwise: ReportedFunctions.Unhooked = session.description?.option(.libcalls) != nil ? .exported : .none
+        let otherwise: ReportedFunctions.Unhooked = session.description?.hasLibraryCalls == true ? .exported : .none
         var seen: Set<String> = [], modules: [ReportedFunctions] = []
         var named: [(module: ModuleFile, functions: [NamedFunction]?)] = []
         for module in session.processes.flatMap(\.modules) where seen.insert("\(module.path)\(module.buildID)").inserted

@@ -10,8 +10,9 @@ extension Record {
     var functionOptions: FunctionOptions {
         var options = FunctionOptions(names)
         options.triggers = triggers
-        options.arguments = argumentOptions.args
-        options.results = argumentOptions.returns
+        let wrappers = systemCalls.source == .functions && mode.keepsCalls ? [SystemCallFunctions.pattern] : []
+        options.arguments = argumentOptions.args + wrappers
+        options.results = argumentOptions.returns + wrappers
         options.conditions = flight.conditions
         options.textLimit = max(
             argumentOptions.argsLength ?? FunctionOptions.defaultTextLimit, flight.longestText)
@@ -19,6 +20,23 @@ extension Record {
         options.watchedLevels = UInt32(watchOptions.relativeDepth ?? 0)
         options.watchesAll = watchOptions.complete
         return options
+    }
+
+    /// Who tells of system calls, and why the kernel does not.
+    var systemCalls: (source: RecordOptions.SystemCallSource?, refusal: String?) {
+        guard syscalls else { return (nil, nil) }
+        if attaching.attach != nil { return (.functions, "it tells of programs that are started alone") }
+        if mode != .trace { return (.functions, "in --mode \(mode.rawValue), the program itself counts") }
+        let refusal = SystemCallTracing.refusal
+        return (refusal == nil ? .kernel : .functions, refusal)
+    }
+
+    /// Says what system calls are not recorded.
+    func tellSystemCalls() {
+        guard let refusal = systemCalls.refusal, !quiet else { return }
+        Diagnostics.say(
+            "system calls are those that the program asks the C library for by name, because the kernel does not tell of all: \(refusal)"
+        )
     }
 
     /// The functions that the options name, and those that get detours; nil where there are none. Says what was found.
@@ -33,7 +51,9 @@ extension Record {
         let modules =
             options.isEmpty
             ? [] : ReportedFunctions.modules(of: executable, libraryPath: libraryPath, lines: lines, unhooked: unhooked)
-        if !quiet, !options.isEmpty { match.lines(modules).forEach(Diagnostics.say) }
+        if !quiet, !options.isEmpty {
+            match.lines(modules).filter { !$0.contains(SystemCallFunctions.pattern) }.forEach(Diagnostics.say)
+        }
         var known: [(module: ModuleFile, functions: [NamedFunction]?)] = modules.map { module in
             var functions = match.functions(of: module)
             let problems = match.addArguments(&functions, of: module)
@@ -64,13 +84,19 @@ extension Record {
     }
 
     private func detourRequest(of executable: String) throws -> DetourRequest? {
-        try any.map { try DetourRequest(of: executable, $0, modules: module, minSize: minSize) }
+        if any != nil || libcalls != nil,
+            let refusal = Refusal(ofPlacesIn: executable, for: any != nil ? "--any" : "--libcalls")
+        {
+            throw refusal
+        }
+        return try any.map { try DetourRequest(of: executable, $0, modules: module, minSize: minSize) }
     }
 
     /// Tells which functions of a module without hooks are asked for, given its path and whether it is the program; nil: the file tells.
     func unhookedFunctions(of executable: String) throws -> @Sendable (String, Bool?) -> ReportedFunctions.Unhooked {
         let detours = try detourRequest(of: executable)
-        let otherwise: ReportedFunctions.Unhooked = libcalls != nil ? .exported : .none
+        let otherwise: ReportedFunctions.Unhooked =
+            libcalls != nil || systemCalls.source == .functions ? .exported : .none
         return { path, isProgram in detours?.holds(path, isProgram: isProgram) ?? false ? .all : otherwise }
     }
 
@@ -107,6 +133,7 @@ extension Record {
         options.tellsMemory = memory
         options.libraryCalls = libcalls
         options.detours = any
+        options.systemCalls = systemCalls.source
         options.tellsFaults = faults
         options.packsLog = compress
         options.tellsStartup = startup

@@ -186,6 +186,13 @@ struct Record: ParsableCommand {
 
     @Flag(
         help: """
+            Record system calls, too, with their arguments, results and errors, below the calls that make them, of any program: as the \
+            kernel tells of them, for root; for others those that the program asks the C library for.
+            """)
+    var syscalls = false
+
+    @Flag(
+        help: """
             Ask the kernel for the program's page faults: `fathom report --sort minor`, `fathom flame --faults major`.
             """)
     var faults = false
@@ -284,7 +291,7 @@ struct Record: ParsableCommand {
                 ("--max-size", maxSize != nil), ("--compress", compress), ("--budget", budget != nil),
                 ("--baseline", baseline), ("--blocked", blocked == true), ("--memory", memory),
                 ("--libcalls", libcalls != nil), ("--any", any != nil),
-                ("--faults", faults),
+                ("--syscalls", syscalls), ("--faults", faults),
                 ("--startup", startup), ("--paused", paused), ("--force", force), ("--history", history != nil),
             ] + flight.given
         if firstCalls, mode != .trace, mode != .firstCalls {
@@ -309,6 +316,7 @@ struct Record: ParsableCommand {
         var hasNames = true
         do {
             executable = try findExecutable(arguments[0])
+            tellSystemCalls()
             var request = try RecordingRequest(
                 of: executable, arguments, into: output ?? SessionName.of(arguments[0]), recordOptions,
                 force: force || startup)
@@ -361,7 +369,7 @@ struct Record: ParsableCommand {
         var options = SummaryText.Options()
         (options.isFirst, options.hasNames) = (recordsFirstCalls, hasNames)
         options.hasHooks = summary.calls > 0 || Refusal.hasHooks(executable)
-        options.hasLibraryCalls = libcalls != nil
+        options.hasLibraryCalls = libcalls != nil || syscalls
         options.hasDetours = any != nil
         options.onTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
         SummaryText(summary, options).lines.forEach(Diagnostics.say)
@@ -378,7 +386,7 @@ struct Record: ParsableCommand {
         {
             let all = processes.map { $0.modules.compactMap { module in module.sleds.map { (module.path, $0) } } }
             sleds = all.first ?? []
-            if asksForSleds, all.allSatisfy(\.isEmpty) {
+            if asksForSleds, any == nil, all.allSatisfy(\.isEmpty) {
                 Diagnostics.warn(
                     "\(budget != nil ? "--budget" : "--min-size") closes sleds, and \(PathText.name(executable)) has none: "
                         + "fathom build --dormant makes them")
