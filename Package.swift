@@ -19,11 +19,21 @@ let runtimeFlags = [
     "-frecord-gcc-switches", "-Xclang", "-mframe-pointer=none", "-gdwarf-4",
 ]
 
+// Where the compiler takes a function for cold, it makes it small, and then its table for unwinding does not hold at each
+// instruction: a handler that unwinds there would end the program. Tools/cross-runtime reads this, too.
+let aarch64Flags = [
+    "-Xclang", "-fno-split-cold-code",
+]
+
 // Vector registers may hold what the traced program is about to need (Sources/CTraceRuntime/host/vectors.h).
+// Tools/cross-runtime reads this, too.
+let generalFlags = [
+    "-mgeneral-regs-only"
+]
 #if arch(x86_64)
-    let generalRegisters = ["-mgeneral-regs-only"]
+    let machineFlags = generalFlags
 #else
-    let generalRegisters: [String] = []
+    let machineFlags = aarch64Flags + generalFlags
 #endif
 
 // What pages are made of, by folder of Sources/TracePage, whose Swift files join them.
@@ -83,7 +93,7 @@ let package = Package(
         // In the traced process.
         .target(
             name: "CTraceRuntime", dependencies: ["CTraceFormat", "CFathom", "CInstructions"],
-            cSettings: [.unsafeFlags(runtimeFlags + generalRegisters)]),
+            cSettings: [.unsafeFlags(runtimeFlags + machineFlags)]),
         .target(
             name: "CTraceRuntimeStatic", dependencies: ["CTraceRuntime"], cSettings: [.unsafeFlags(runtimeFlags)]),
         .target(name: "CTraceSwiftHooks", cSettings: [.unsafeFlags(runtimeFlags)]),

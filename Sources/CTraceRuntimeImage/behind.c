@@ -86,6 +86,7 @@ __attribute__((constructor(101))) static void fill(void) {
         struct symbols in = symbols_of(module->l_addr, module->l_ld);
         fill_from(&in);
     }
+    fathom_image.is_alone = fathom_first_definition("__libc_single_threaded", 0);
     struct symbols own = symbols_of(0, own_dynamic);
     for (const struct link_map *module = first; module; module = module->l_next) {
         struct symbols in = symbols_of(module->l_addr, module->l_ld);
@@ -168,15 +169,6 @@ int fathom_has_behind(uint32_t number) {
 
 // ---- the unwinder
 
-// What glibc's struct dl_find_object begins with.
-struct object {
-    unsigned long long flags;
-    void *start, *end;
-    struct link_map *module;
-    void *more[16];
-};
-typedef int find_object(void *, struct object *);
-
 static struct symbols symbols_at(find_object *find, void *address) {
     struct object object;
     if (!address || find(address, &object) != 0) return (struct symbols){0};
@@ -193,7 +185,7 @@ void *fathom_unwinder_behind(uint32_t number, const void *caller) {
         found = symbols_find(&in, name);
         if (found) return found;
         // A personality routine says what is in the registers before it says where to go on.
-        in = symbols_at(find, symbols_bound(&in, "_Unwind_SetGR"));
+        in = symbols_at(find, fathom_stub_target(symbols_bound(&in, "_Unwind_SetGR")));
         found = symbols_find(&in, name);
     }
     return found ? found : search_list(name).found;

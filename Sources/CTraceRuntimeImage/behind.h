@@ -95,6 +95,16 @@ static inline __attribute__((always_inline, no_instrument_function)) void *behin
     return __builtin_expect(function != NULL, 1) ? function : fathom_look_behind(number);
 }
 
+// What glibc's struct dl_find_object begins with.
+struct object {
+    unsigned long long flags;
+    void *start, *end;
+    struct link_map *module;
+    const void *frames;
+    void *more[16];
+};
+typedef int find_object(void *, struct object *);
+
 #define REAL(name) ((__typeof__(&(name)))behind(BEHIND_##name))
 // Whether there is one. It is asked at functions that an older C library has in a library of its own.
 #define HAS_REAL(name) (fathom_behind[BEHIND_##name] || fathom_has_behind(BEHIND_##name))

@@ -87,19 +87,24 @@ EXPORT int swapcontext(ucontext_t *from, const ucontext_t *to) {
 // ---- Modules. dlopen searches on behalf of its caller, so it must see the real one: hence the jump. Before glibc 2.34
 // there is none in a program without libdl, which may ask for it weakly and find ours: then nothing can be loaded.
 
-// Where the function that this is expanded in returns to.
+// Where the function that this is expanded in keeps where it returns to, and where its caller's frame ends.
 #define RETURN_SLOT ((uintptr_t *)__builtin_frame_address(0) + 1)
+#if defined(__aarch64__) && defined(__clang__)
+#define CALLERS_END ((uintptr_t)__builtin_sponentry())
+#else
+#define CALLERS_END ((uintptr_t)__builtin_dwarf_cfa())
+#endif
 
 EXPORT void *dlopen(const char *path, int mode) {
     if (!HAS_REAL(dlopen)) return NULL;
-    fathom_note_jump(RETURN_SLOT);
+    fathom_note_jump(RETURN_SLOT, CALLERS_END);
     fathom_note_loading();
     JUMP REAL(dlopen)(path, mode);
 }
 
 EXPORT void *dlmopen(Lmid_t space, const char *path, int mode) {
     if (!HAS_REAL(dlmopen)) return NULL;
-    fathom_note_jump(RETURN_SLOT);
+    fathom_note_jump(RETURN_SLOT, CALLERS_END);
     fathom_note_loading();
     JUMP REAL(dlmopen)(space, path, mode);
 }
@@ -117,6 +122,19 @@ EXPORT int dl_iterate_phdr(int (*look)(struct dl_phdr_info *, size_t, void *), v
     fathom_list_begins((uintptr_t)__builtin_frame_address(0));
     int result = REAL(dl_iterate_phdr)(look, argument);
     fathom_list_ends();
+    return result;
+}
+
+// Unwinders ask for the module of an address (glibc 2.35). Code that was moved is in none, and says that it is in this
+// library.
+EXPORT int fathom_find_object(void *address, struct object *object) __asm__("_dl_find_object");
+EXPORT int fathom_find_object(void *address, struct object *object) {
+    find_object *real = (find_object *)behind(BEHIND__dl_find_object);
+    uintptr_t low, high;
+    const void *frames = fathom_frames_at((uintptr_t)address, &low, &high);
+    if (!frames) return real(address, object);
+    int result = real((void *)fathom_frames_at, object);
+    object->start = (void *)low, object->end = (void *)high, object->frames = frames;
     return result;
 }
 

@@ -150,14 +150,18 @@ static int see_operators(struct dl_phdr_info *module, size_t size, void *result)
 
 static int all_modules(fathom_look *look, void *result) { return REAL(dl_iterate_phdr)(look, result); }
 
-#if defined(__x86_64__)
-#define PLACES fathom_library_stubs, fathom_detour_entry, fathom_hook_enters, fathom_hook_exits
-#else
-#define PLACES NULL, NULL, NULL, NULL
-#endif
-
 struct fathom_image fathom_image = {
-    1, all_modules, fathom_memory_is_seen, find_allocator, see_operators, fathom_traps_begin, PLACES,
+    1,
+    all_modules,
+    fathom_memory_is_seen,
+    find_allocator,
+    see_operators,
+    fathom_traps_begin,
+    fathom_library_stubs,
+    fathom_detour_entry,
+    fathom_hook_enters,
+    fathom_hook_exits,
+    NULL,
 };
 
 FATHOM_WITHOUT_HOOKS_END

@@ -34,7 +34,7 @@ extension Attachment {
                 _ = leave(child, memory, stacks)
             }
         }
-        slots = [:]
+        pointed = nil
         standstills.release()
         return ending
     }
@@ -60,7 +60,7 @@ extension Attachment {
                 continue
             }
             // Each slot is a word, through which threads may be calling meanwhile.
-            PointedSlots(process.map, to: process.runtime, known: slots, memory, pid).point(toRuntime: false, memory)
+            pointBack(process)
             if !isOff, !process.sleds.isEmpty || process.hasDetours { isOff = process.call("fathom_close_sleds") }
             do throws(AttachError) {
                 if let ending = try leave(process) { return ending }
@@ -84,7 +84,16 @@ extension Attachment {
             return .confined
         }
         for thread in held.threads where held.isOverdue || process.isInside(thread) { return nil }
-        return leave(held, process) ? .detached : nil
+        guard leave(held, process) else { return nil }
+        // What led to the runtime by stubs leads there without them now.
+        pointBack(process)
+        return .detached
+    }
+
+    private func pointBack(_ process: RuntimeProcess) {
+        var slots = PointedSlots(
+            process.map, to: process.runtime, known: pointed?.byAddress ?? [:], process.memory, process.pid)
+        slots.point(toRuntime: false, process.memory)
     }
 
     /// Makes the runtime leave the session. Any thread may do this, because it needs no lock that another one may hold.

@@ -17,7 +17,8 @@ public final class Attachment {
     let stacks: NativeStacks
     let copies: StackCopies
     let standstills = Standstills()
-    var slots: [UInt64: PointedSlots.Slot] = [:]
+    /// What leads to the runtime now.
+    var pointed: PointedSlots?
     private var entries: [UInt64] = []
 
     /// How long to wait for the process's threads to come to a point where they are needed, in ms.
@@ -233,6 +234,10 @@ public final class Attachment {
         let placesAt = (words.count - movable.count - others.count) * MemoryLayout<UInt64>.size
         var moved: [UInt64] = []
         guard let thread = process.threads.first(where: \.isFree), let room, let begin else { return false }
+        // Before the runtime begins, because it makes slots lead to stubs, by which calls go on to what it finds there.
+        var now = found.asTheyAre(memory)
+        now.point(toRuntime: true, memory)
+        pointed = now
         do throws(RemoteCall.Failure) {
             let call = try RemoteCall(thread, of: pid, places, memory)
             defer { call.giveBack() }
@@ -248,9 +253,6 @@ public final class Attachment {
         for (thread, place) in zip(movable, moved) where place != thread.stopped.program_counter && place != 0 {
             thread.move(to: place)
         }
-        let now = found.asTheyAre(memory)
-        now.point(toRuntime: true, memory)
-        slots = now.byAddress
         entries = map.entries
         return true
     }
@@ -268,7 +270,7 @@ public final class Attachment {
 
     func pointable() -> (LinkMap, LoadedModule, PointedSlots)? {
         guard let map = LinkMap(debug, memory), let runtime = Self.runtime(in: map) else { return nil }
-        return (map, runtime, PointedSlots(map, to: runtime, known: slots, memory, pid))
+        return (map, runtime, PointedSlots(map, to: runtime, known: pointed?.byAddress ?? [:], memory, pid))
     }
 
     // MARK: While it records
@@ -284,14 +286,13 @@ public final class Attachment {
     public func look() {
         standstills.release()
         guard let entries = LinkMap.entries(debug, memory) else { return }
-        let isPointed = slots.values.allSatisfy { memory.load($0.address, as: UInt64.self) == $0.after }
-        if entries == self.entries, isPointed { return }
+        if entries == self.entries, pointed?.allLead(memory) ?? true { return }
         guard let (map, _, found) = pointable(), let process = try? HeldProcess(pid, standstills) else { return }
         defer { process.letGo() }
         guard LinkMap.entries(debug, memory) == map.entries else { return }
-        let now = found.asTheyAre(memory)
+        var now = found.asTheyAre(memory)
         now.point(toRuntime: true, memory)
-        slots = now.byAddress
+        pointed = now
         self.entries = map.entries
     }
 }

@@ -83,6 +83,9 @@ class Build:
     def inlines(self):
         return self.level != "O0" and "apart" not in self.flags
 
+    def as_dormant(self):
+        return Build(self.name.replace(f"-{self.kind}", "-dormant"))
+
     def simpler(self):
         """Builds that differ by one thing, and are simpler by it."""
         def named(compiler=self.compiler, level=self.level, link=self.link, flags=self.flags):

@@ -39,7 +39,7 @@ class Case:
         shutil.rmtree(self.place, ignore_errors=True)
 
     def make(self):
-        source = self.place / ("program.c" if self.program.language == "c" else "program.cpp")
+        source = self.source = self.place / ("program.c" if self.program.language == "c" else "program.cpp")
         source.write_text(self.program.text)
         self.build.make(self.fathom, source, self.plain_binary, self.binary, self.program.language, self.program.flags)
         # The same without Fathom, and with what it put in, while nothing records.
@@ -160,6 +160,8 @@ class Case:
         if mode.counts_all:
             if self.table is None:
                 self.table = (mode.name, table)
+                if self.build.kind == "plain":
+                    self.compare_with_sleds(session)
             checks.compare_tables(self.table[1], table, (self.table[0], mode.name))
         if mode.base in ("trace", "profile") and mode.counts_all and not self.program.has_threads:
             if self.whole is None:
@@ -172,3 +174,18 @@ class Case:
                 without_hooks = modes.OPTIONS["any"] if "any" in mode.options else []
                 runs.run([self.fathom, "record", "-q", *without_hooks, "-o", everything, "--", self.binary, *self.program.arguments])
             checks.compare_filtered(self.fathom, everything, session, mode.as_read)
+
+    def compare_with_sleds(self, session):
+        """The calls of a program without hooks with those of the same program with sleds, where there is one."""
+        place = self.place / "sleds"
+        place.mkdir()
+        try:
+            self.build.as_dormant().make(self.fathom, self.source, place / "plain", place / "program", self.program.language, self.program.flags)
+        except (builds.Refused, builds.FailedByFathom):
+            return
+        if checks.code_symbols(self.plain_binary) != checks.code_symbols(place / "program"):
+            return
+        recorded = place / "s"
+        runs.run([self.fathom, "record", "-q", "-o", recorded, "--", place / "program", *self.program.arguments])
+        has_all = checks.all_have_detours(self.fathom, self.binary) and not self.program.has_threads
+        checks.compare_with_sleds(self.fathom, self.binary, session, recorded, has_all)

@@ -88,6 +88,54 @@ def all_have_detours(fathom, binary):
     return found is not None and found[1] == found[2]
 
 
+def code_symbols(binary):
+    lines = subprocess.run(["nm", "--defined-only", binary], capture_output=True, text=True, check=True, timeout=300).stdout.splitlines()
+    return {name for _, kind, name in map(str.split, lines) if kind in "tTwW" and not name.startswith("fathom_")}
+
+
+def calls_of_paths(fathom, session):
+    """Call path, as a tuple of names -> calls."""
+    text = asked(fathom, "graph", "--format", "json", "--raw-names", session, may_be_empty=True)
+    paths, work = collections.Counter(), [((), path) for path in json.loads(text)["paths"]] if text.strip() else []
+    while work:
+        callers, path = work.pop()
+        callers = (*callers, path["name"])
+        paths[callers] += path["calls"]
+        work += [(callers, callee) for callee in path["children"]]
+    return paths
+
+
+def overloads(binary):
+    """Names that several functions have, with other parameters."""
+    text = subprocess.run(["nm", "--demangle", "--defined-only", binary], capture_output=True, text=True, check=True, timeout=300).stdout
+    functions = {tuple(line.split(" ", 2)) for line in text.splitlines()}
+    count = collections.Counter(name for _, name in {(address, name.split("(")[0]) for address, kind, name in functions if kind in "tTwW"})
+    return {name for name, number in count.items() if number > 1}
+
+
+def compare_with_sleds(fathom, binary, session, by_sleds, has_all):
+    """Calls by detours are those that sleds tell of. Paths are the same where all functions have detours: one without goes on below
+    the function that jumps to it. Some functions have no sleds, and what these call counts as their callers'."""
+    paths = [calls_of_paths(fathom, recorded) for recorded in (session, by_sleds)]
+    tables = [collections.Counter() for _ in paths]
+    for table, calls in zip(tables, paths):
+        for path, number in calls.items():
+            table[path[-1]] += number
+    # Clang makes functions of what is cold, which have no detours.
+    has_all = has_all and not any(".cold" in name for name in tables[1])
+    # Of functions with one name, some may have no detour.
+    left = set() if has_all else overloads(binary)
+    known = {name for name in tables[1] if has_all or tables[0][name] and name not in left}
+    compare_tables(*({name: table[name] for name in known} for table in tables), ("detours", "sleds"))
+    if has_all:
+        shown = [collections.Counter() for _ in paths]
+        for sums, calls in zip(shown, paths):
+            for path, number in calls.items():
+                if path[-1] in known:
+                    sums[tuple(name for name in path if name in known)] += number
+        compare_tables(*shown, ("detours", "sleds"))
+
+
 def compare_tables(first, second, names):
     for name in sorted(first.keys() | second.keys()):
         if first[name] != second[name]:

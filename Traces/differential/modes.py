@@ -49,7 +49,7 @@ AS_READ = {"filter", "notrace", "hide", "depth"}
 def options_for(base, has_exits):
     """Those that Fathom takes. Whether each function's calls can be told of alone, and its results: of sleds and of detours."""
     if base in WITH_ANY:
-        return options_for(base.removesuffix("+any"), has_exits)
+        return [option for option in options_for(base.removesuffix("+any"), has_exits) if option != "any"]
     kind = base.rpartition("-")[2]
     if base in ("first-calls", "sample", "arm"):
         return []

@@ -11,9 +11,10 @@
 #include "CDecoder.h"
 
 #define FATHOM_DETOUR_SIZE 5u
-// The most bytes that instructions need where they are moved: FATHOM_DETOUR_SIZE of them at most, each of which may
-// grow, and the jump back.
-#define FATHOM_MOVED_LIMIT 64u
+// In each of so many bytes where instructions are moved, all have come equally far from where they stood.
+#define FATHOM_MOVED_UNIT 16u
+// The most bytes that they need: up to three units for themselves and the jump back, and one for each short branch.
+#define FATHOM_MOVED_LIMIT 80u
 
 enum fathom_move {
     FATHOM_MOVE_AS_IT_IS,
@@ -112,6 +113,13 @@ static inline size_t fathom_padding(const uint8_t *code, size_t size) {
         at += nop.length;
     }
     return at;
+}
+
+// How many bytes behind a function's beginning its detour is: behind a mark of places that may be jumped to (ENDBR64).
+// Who jumps behind the mark comes by the detour, too.
+static inline size_t fathom_detour_place(const uint8_t *code, size_t size) {
+    static const uint8_t mark[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    return size >= sizeof mark && !__builtin_memcmp(code, mark, sizeof mark) ? sizeof mark : 0;
 }
 
 // A bit for each byte of code that something leads to.
@@ -305,27 +313,26 @@ enum fathom_verdict {
 static inline enum fathom_verdict fathom_judge(const struct fathom_targets *targets,
                                                const struct fathom_surveyed *function, const uint8_t *code,
                                                size_t room) {
-    size_t size = (size_t)(function->end - function->start), moved = 0;
+    size_t size = (size_t)(function->end - function->start), place = fathom_detour_place(code, size), moved = place;
+    size_t limit = place + FATHOM_DETOUR_SIZE;
     int ends = 0;
     if (function->is_undecoded) return FATHOM_NOT_DECODED;
     if (function->loops || (function->names_itself && function->jumps_away)) return FATHOM_LOOPS;
     if (function->looks) return FATHOM_LOOKS;
-    while (moved < size && moved < FATHOM_DETOUR_SIZE && !ends) {
+    while (moved < size && moved < limit && !ends) {
         struct fathom_moved next = fathom_moved_at(code + moved, size - moved);
         moved += next.length;
-        if (next.move == FATHOM_MOVE_NOT || fathom_returns_early(next.move, moved)) return FATHOM_FIXED;
+        if (next.move == FATHOM_MOVE_NOT || fathom_returns_early(next.move, moved - place)) return FATHOM_FIXED;
         ends = fathom_ends(next.move);
     }
-    if (moved < FATHOM_DETOUR_SIZE) {
+    if (moved < limit) {
         // What follows is not part of the function.
         size_t behind = moved + fathom_padding(code + moved, room - moved);
-        if (!ends || behind < FATHOM_DETOUR_SIZE) return moved < size ? FATHOM_ENTERED : FATHOM_TOO_SHORT;
+        if (!ends || behind < limit) return moved < size ? FATHOM_ENTERED : FATHOM_TOO_SHORT;
     }
-    for (uint64_t at = 1; at < FATHOM_DETOUR_SIZE; at++) {
-        static const uint8_t mark[] = {0xf3, 0x0f, 0x1e, 0xfa};  // ENDBR64: something jumps here
-        if (fathom_is_target(targets, function->start + at)) return FATHOM_ENTERED;
-        if (at + sizeof mark <= room && !__builtin_memcmp(code + at, mark, sizeof mark)) return FATHOM_ENTERED;
-    }
+    for (size_t at = 1; at < limit; at++)
+        if (fathom_is_target(targets, function->start + at) || (at < room && fathom_detour_place(code + at, room - at)))
+            return FATHOM_ENTERED;
     return FATHOM_HAS_DETOUR;
 }
 
@@ -337,8 +344,12 @@ struct fathom_mover {
     uint64_t address;  // of bytes[0], where it is going to run
     size_t size;
     int is_far;  // something lies too far away
-    // Where the instruction has come to that stood so many bytes behind the function's beginning; 0: nowhere.
+    // Where the instruction has come to that stood so many bytes behind the first one; 0: nowhere.
     size_t wanted, found;
+    // Of each unit that was written: how far behind the first instruction stood what is there, less where it is in the
+    // unit.
+    uint8_t stood[FATHOM_MOVED_LIMIT / FATHOM_MOVED_UNIT];
+    size_t units;
 };
 
 static inline void fathom_move_bytes(struct fathom_mover *mover, const void *bytes, size_t size) {
@@ -356,25 +367,35 @@ static inline void fathom_move_distance(struct fathom_mover *mover, uint64_t tar
 
 // Moves the first instructions of the function that lies at `address` and can be read at `code`, so that
 // FATHOM_DETOUR_SIZE bytes are free, and lets them go on behind these. A call is made as a jump, so that it returns to
-// where it would return: return addresses lie in the function alone. Returns the bytes that were moved; 0 where that
-// cannot be done. `mover->bytes` has room for FATHOM_MOVED_LIMIT bytes.
+// where it would return: return addresses lie in the function alone. A short branch leads to a jump behind them.
+// Returns the bytes that were moved; 0 where that cannot be done. `mover->bytes` has room for FATHOM_MOVED_LIMIT bytes.
 static inline size_t fathom_move_function(struct fathom_mover *mover, const uint8_t *code, size_t size,
                                           uint64_t address) {
-    size_t at = 0, begin = mover->size;
+    size_t at = 0, begin = mover->size, branch_count = 0;
     int ends = 0;
+    struct {
+        uint64_t target;
+        size_t end;
+        uint8_t stood;
+    } branches[(FATHOM_DETOUR_SIZE + 1) / 2];
     while (at < FATHOM_DETOUR_SIZE && !ends) {
         const uint8_t *from = code + at;
         struct fathom_moved moved = fathom_moved_at(from, size - at);
         uint64_t next = address + at + moved.length, target = next + (uint64_t)moved.distance;
         if (at && at == mover->wanted) mover->found = mover->size;
-        if (mover->size - begin > FATHOM_MOVED_LIMIT - 40 || fathom_returns_early(moved.move, at + moved.length))
-            return 0;
+        if (fathom_returns_early(moved.move, at + moved.length)) return 0;
         switch (moved.move) {
         case FATHOM_MOVE_NOT: return 0;
         case FATHOM_MOVE_BRANCH:
-            fathom_move_byte(mover, 0x0f);
-            fathom_move_byte(mover, (uint8_t)(0x80 | (from[moved.opcode + (from[moved.opcode] == 0x0f)] & 15)));
-            fathom_move_distance(mover, target, 0);
+            if (from[moved.opcode] == 0x0f) {
+                fathom_move_bytes(mover, from, moved.length - 4);
+                fathom_move_distance(mover, target, 0);
+                break;
+            }
+            fathom_move_bytes(mover, from, moved.length);
+            branches[branch_count].target = target;
+            branches[branch_count].end = mover->size;
+            branches[branch_count++].stood = (uint8_t)at;
             break;
         case FATHOM_MOVE_JUMP:
             fathom_move_byte(mover, 0xe9);
@@ -429,6 +450,15 @@ static inline size_t fathom_move_function(struct fathom_mover *mover, const uint
     if (!ends) {
         fathom_move_byte(mover, 0xe9);
         fathom_move_distance(mover, address + at, 0);
+    }
+    for (mover->units = 0; mover->units * FATHOM_MOVED_UNIT < mover->size - begin; mover->units++)
+        mover->stood[mover->units] = (uint8_t)(mover->units * FATHOM_MOVED_UNIT);
+    for (size_t i = 0; i < branch_count; i++) {
+        while ((mover->size - begin) % FATHOM_MOVED_UNIT) fathom_move_byte(mover, 0xcc);
+        mover->bytes[branches[i].end - 1] = (uint8_t)(mover->size - branches[i].end);
+        mover->stood[mover->units++] = branches[i].stood;
+        fathom_move_byte(mover, 0xe9);
+        fathom_move_distance(mover, branches[i].target, 0);
     }
     return mover->is_far ? 0 : at;
 }

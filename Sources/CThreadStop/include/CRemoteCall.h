@@ -11,9 +11,12 @@
 
 #include <asm/unistd.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -22,6 +25,7 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 // glibc 2.31 does not have them.
 #ifndef PTRACE_GETSIGMASK
@@ -257,6 +261,41 @@ static inline int fathom_call_begin(pid_t thread, const struct fathom_kept *kept
     return fathom_block(thread, awaited);
 }
 
+// The state of a process or thread, as proc_pid_stat(5) has it, and its parent. Returns 0 where there is none.
+static inline int fathom_state_of(pid_t thread, char *state, pid_t *parent) {
+    char path[32], line[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", thread);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    ssize_t size = read(file, line, sizeof line - 1);
+    close(file);
+    if (size <= 0) return 0;
+    line[size] = 0;
+    // pid (name) state parent; the name can hold anything.
+    const char *end = strrchr(line, ')');
+    return end && sscanf(end + 1, " %c %d", state, parent) == 2;
+}
+
+// Whether a thread has died, and nobody was told.
+static inline int fathom_has_died(pid_t thread) {
+    char state;
+    pid_t parent;
+    return !fathom_state_of(thread, &state, &parent) || state == 'Z' || state == 'X';
+}
+
+// Waits for what becomes of a thread. Returns waitpid's answer, or -1 where the thread has died, but stands for all
+// threads of its process, and others of these are stopped: as long as they are, waitpid tells nothing of it.
+static inline pid_t fathom_call_wait(pid_t thread, int *status) {
+    for (unsigned tries = 1;; tries++) {
+        pid_t found = waitpid(thread, status, WNOHANG | __WALL);
+        if (found > 0 || (found < 0 && errno != EINTR)) return found;
+        if (tries % 64 == 0 && fathom_has_died(thread)) return -1;
+        // At first it is about to stop.
+        if (tries < 64) sched_yield();
+        else usleep(50);
+    }
+}
+
 // Lets the thread go on by `request` until its next stop that is not the delivery of a signal, or is that of `awaited`.
 // FATHOM_CALL_*. Nothing is delivered but faults of the thread's own, which are its end then as ever.
 static inline int fathom_call_step(pid_t thread, int request, int awaited, int *stop) {
@@ -264,10 +303,7 @@ static inline int fathom_call_step(pid_t thread, int request, int awaited, int *
     for (;;) {
         int status = 0;
         if (ptrace((enum __ptrace_request)request, thread, 0, (void *)passed)) return FATHOM_CALL_ENDED;
-        pid_t found;
-        do found = waitpid(thread, &status, __WALL);
-        while (found < 0 && errno == EINTR);
-        if (found < 0 || !WIFSTOPPED(status)) return FATHOM_CALL_ENDED;
+        if (fathom_call_wait(thread, &status) < 0 || !WIFSTOPPED(status)) return FATHOM_CALL_ENDED;
         *stop = status >> 8;
         int signal = WSTOPSIG(status);
         if (*stop >> 8 || signal == SIGTRAP || signal == awaited) return FATHOM_CALL_DONE;

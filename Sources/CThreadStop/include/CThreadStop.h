@@ -41,18 +41,9 @@ static inline int fathom_may_trace(void) {
 
 // Whether a process is a child of this one.
 static inline int fathom_is_child(pid_t process) {
-    char path[32], line[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", process);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return 0;
-    ssize_t size = read(file, line, sizeof line - 1);
-    close(file);
-    if (size <= 0) return 0;
-    line[size] = 0;
-    // pid (name) state parent; the name can hold anything.
-    const char *end = strrchr(line, ')');
-    int parent = 0;
-    return end && sscanf(end + 1, " %*c %d", &parent) == 1 && parent == getpid();
+    char state;
+    pid_t parent;
+    return fathom_state_of(process, &state, &parent) && parent == getpid();
 }
 
 // Waits, without delay, for what has become of a thread. Returns waitpid's answer. That a child of this process has

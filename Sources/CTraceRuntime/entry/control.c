@@ -10,13 +10,6 @@
 #include "../session/metadata.h"
 #include "../session/modules.h"
 
-// The one function here that uses a register of other kinds than the rest of the runtime, to be passed a number.
-#if defined(__x86_64__)
-#define VECTORS __attribute__((target("sse2")))
-#else
-#define VECTORS
-#endif
-
 FATHOM_WITHOUT_HOOKS
 
 // The stack pointer of the program's function. It is read at this very place: a compiler that moves it, with the rest,
@@ -89,11 +82,21 @@ static void mark(const char *name) {
     tell_of(FATHOM_MARK, sp, &id, sizeof id);
 }
 
-VECTORS static void set_counter(const char *name, double value) {
+// The number comes in a vector register, which the rest of the runtime does not use.
+void set_counter(const char *name, double value) __attribute__((visibility("hidden")));
+__asm__(".pushsection .text.fathom_slow, \"ax\", %progbits\n"
+        ".hidden set_counter\n.globl set_counter\n.type set_counter, %function\n.p2align 4\n"
+        "set_counter:\n.cfi_startproc\n"
+#if defined(__x86_64__)
+        "movq %xmm0, %rsi\njmp set_counter_bits\n"
+#else
+        ".arch_extension fp\nfmov x1, d0\nb set_counter_bits\n"
+#endif
+        ".cfi_endproc\n.size set_counter, . - set_counter\n.popsection\n");
+
+__attribute__((used, visibility("hidden"))) void set_counter_bits(const char *name, uint64_t bits) {
     CALLER(sp);
     if (control_mode() == MODE_PAUSED || !is_ready()) return;
-    uint64_t bits;
-    __builtin_memcpy(&bits, &value, sizeof bits);
     struct fathom_count count = fathom_counted(name_intern(FATHOM_NAME_COUNTER, name), bits);
     tell_of(FATHOM_COUNTER, sp, &count, sizeof count);
 }

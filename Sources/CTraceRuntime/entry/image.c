@@ -43,7 +43,7 @@ void fathom_note_start(int count, char **arguments, char **environment) {
     runtime_watch_forks();
     fathom_note_sleds();
     // Programs without hooks are recorded, too, where options ask for their calls.
-    int asks = runtime.head.tells & FATHOM_TELLS_LIBRARY_CALLS || functions_have_detours();
+    int asks = runtime.head.tells & (FATHOM_TELLS_LIBRARY_CALLS | FATHOM_TELLS_PROCESSES) || functions_have_detours();
     if (runtime.state == STATE_OPEN && asks && !confine_unnoted()) {
         library_slots_begin(environment);
         detours_allow(1);

@@ -13,51 +13,18 @@
 #include "../follow/side.h"
 #include "../follow/thread.h"
 #include "../modes/hooks.h"
-#include "../modes/straight.h"
 #include "../record/budget.h"
 #include "../session/functions.h"
-#include "sled_hooks.h"
-
-#if defined(__x86_64__)
+#include "sled_trace.h"
 
 FATHOM_WITHOUT_HOOKS
 
-// Where the sled at a function's beginning ends: the stub that it has called returns there.
-INTERNAL uintptr_t sled_end(uintptr_t sp) { return ((const uintptr_t *)sp)[-1]; }
-
 // ---- the fast paths
 
-// `is_place` is a constant: the call comes by no sled.
-INTERNAL uint32_t trace_begin(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, int is_place) {
-    struct writer *w = writer_of(t);
-    if (UNLIKELY(!is_free(t) || t->closings != runtime.sled_closings)) return SLED_OTHER;
-    t->idle = 0;
-    t->hook_sp = sled_hook_sp(sp);
-    BARRIER();
-    if (!is_place && UNLIKELY(runtime.closes_functions) && !sled_is_open(sled_end(sp)))
-        return straight_end(t) ? SLED_INTERRUPTED : SLED_DONE;
-    uint64_t now = fathom_counter();
-    struct frame *top = t->top;
-    uint64_t delta = now - t->last;
-    uint32_t site = fathom_site_field(call_site, top->function, top->call_site);
-    // Library functions lie far from those that call them, and these may have no records.
-    int is_far = site == FATHOM_SITE_FAR || function >> 32 != w->function_base;
-    // The frame of the caller must end above this call's.
-    if (UNLIKELY((is_far && !is_place) || delta >= FATHOM_DELTA_LIMIT || w->cursor >= w->limit || top + 1 >= t->end ||
-                 !lies_below(t, sp + sizeof(uintptr_t), top) || sp < t->low))
-        return SLED_SLOW;
-    char *cursor = is_far ? fathom_put_call(w->cursor, function, call_site, site, delta, &w->function_base)
-                          : fathom_put_enter(w->cursor, function, delta, site);
-    straight_push(t, w, top, (struct frame){{now}, function, call_site, sp}, cursor);
-    return straight_end(t) ? SLED_INTERRUPTED : SLED_DONE;
-}
+#if defined(__x86_64__)
 
 HOOK uint32_t sled_trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
     return trace_begin(&current, function, call_site, sp, 0);
-}
-
-uint32_t place_trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
-    return trace_begin(&current, function, call_site, sp, 1);
 }
 
 // Where a sled ends from which a function may come again: the function, and whether its call has begun already.
@@ -73,30 +40,9 @@ HOOK uint32_t sled_trace_enter_again(uintptr_t end, uintptr_t call_site, uintptr
     return has_begun(t, function, call_site, sp) ? SLED_DONE : trace_begin(t, function, call_site, sp, 0);
 }
 
-// Whether a function that ends at `sp` has no open call, because its call began when its sled was closed.
-INTERNAL int was_closed(const struct thread *t, const struct frame *top, uintptr_t sp) {
-    return sp - t->low < frame_sp(top) - t->low;
-}
+#endif
 
-HOOK uint32_t sled_trace_leave(uintptr_t sp) {
-    struct thread *t = &current;
-    struct writer *w = writer_of(t);
-    if (UNLIKELY(!is_free(t) || t->closings != runtime.sled_closings)) return SLED_OTHER;
-    struct frame *top = t->top;
-    if (UNLIKELY(top->stack_pointer != sp) && was_closed(t, top, sp))
-        return t->ends == UINT32_MAX ? SLED_OTHER : SLED_DONE;
-    t->idle = 0;
-    t->hook_sp = sled_hook_sp(sp);
-    BARRIER();
-    uint64_t now = fathom_counter();
-    top = t->top;
-    uint64_t delta = now - t->last;
-    if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || top->stack_pointer != sp || !is_function(top) || w->cursor >= w->limit))
-        return SLED_SLOW;
-    char *cursor = fathom_put_exit(w->cursor, delta);
-    straight_pop(t, w, top, now, cursor);
-    return straight_end(t) ? SLED_INTERRUPTED : SLED_DONE;
-}
+HOOK uint32_t sled_trace_leave(uintptr_t sp) { return trace_end(&current, sp); }
 
 // ---- everything else
 
@@ -161,14 +107,16 @@ INTERNAL void enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintp
     }
 }
 
-HOOK void sled_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint32_t answer,
-                     const struct sled_registers *registers) {
-    enter(function, call_site, sp, context, answer, registers, IS_SLED);
-}
-
 void place_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint32_t answer,
                  const struct sled_registers *registers) {
     enter(function, call_site, sp, context, answer, registers, IS_SLED | IS_PLACE);
+}
+
+#if defined(__x86_64__)
+
+HOOK void sled_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint32_t answer,
+                     const struct sled_registers *registers) {
+    enter(function, call_site, sp, context, answer, registers, IS_SLED);
 }
 
 HOOK void sled_enter_again(uintptr_t end, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint32_t answer,
@@ -177,6 +125,8 @@ HOOK void sled_enter_again(uintptr_t end, uintptr_t call_site, uintptr_t sp, uin
     if (answer == SLED_OTHER && has_begun(&current, function, call_site, sp)) return;
     enter(function, call_site, sp, context, answer, registers, IS_SLED_AGAIN);
 }
+
+#endif
 
 HOOK void sled_leave(uintptr_t sp, uint32_t answer, const struct sled_registers *registers) {
     struct thread *t = &current;
@@ -200,6 +150,8 @@ HOOK void sled_leave(uintptr_t sp, uint32_t answer, const struct sled_registers 
     default: return aside_event(&event);
     }
 }
+
+#if defined(__x86_64__)
 
 // ---- the first instructions
 
@@ -272,6 +224,6 @@ SLED_STUBS(DECLARE_STUB)
 #define TARGET(name) (uintptr_t) sled_stub_##name,
 const uintptr_t sled_targets[SLED_STUB_COUNT] = {SLED_STUBS(TARGET)};
 
-FATHOM_WITHOUT_HOOKS_END
-
 #endif
+
+FATHOM_WITHOUT_HOOKS_END

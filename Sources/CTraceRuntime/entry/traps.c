@@ -2,19 +2,18 @@
 // The trap is taken away, the call is recorded, and the function begins anew.
 //
 // The dynamic linker tells debuggers of libraries before their constructors run, by calling a function that does
-// nothing (r_brk in link.h). A trap stands there, too, and stays. Where functions get detours, it becomes a jump: no
-// thread runs a new library's code then, and no signal is needed.
+// nothing (entry/loading.h). A trap stands there, too, and stays.
 
 #include "../follow/aside.h"
 #include "../follow/process.h"
 #include "../host/loader.h"
 #include "../host/runtime.h"
-#include "../session/detours.h"
 #include "../session/entries.h"
 #include "../session/functions.h"
 #include "../session/modules.h"
 #include "CTraceRuntime.h"
 #include "image.h"
+#include "loading.h"
 
 #include <link.h>
 #include <signal.h>
@@ -41,54 +40,23 @@ static long set_action(void *handler, unsigned long flags, uint64_t mask) {
 // ---- the dynamic linker
 
 static struct {
-    uintptr_t address;
     uintptr_t next;  // where to go on; 0: at its caller
     uint8_t byte;    // what the trap took the place of; 0: there is none
-    const struct r_debug *debug;
 } loader;
 
 // Puts a trap on the dynamic linker's function. That does nothing, so its code is a return, perhaps behind the mark of
 // places that may be jumped to (endbr64).
 static void watch_loader(void) {
-    const uint8_t *code = (const uint8_t *)loader.address;
+    const uint8_t *code = (const uint8_t *)loading.address;
     static const uint8_t mark[] = {0xf3, 0x0f, 0x1e, 0xfa};
     if (!code) return;
-    if (__builtin_memcmp(code, mark, sizeof mark) == 0 && code[4] == 0xc3) loader.next = loader.address + sizeof mark;
+    if (__builtin_memcmp(code, mark, sizeof mark) == 0 && code[4] == 0xc3) loader.next = loading.address + sizeof mark;
     else if (code[0] != 0xc3) return;
-    uintptr_t page = loader.address & ~(PAGE_SIZE - 1);
+    uintptr_t page = loading.address & ~(PAGE_SIZE - 1);
     if (system_protect(page, page + PAGE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return;
     loader.byte = *code;
     // Release: whoever meets the trap finds where to go on.
-    __atomic_store_n((uint8_t *)loader.address, TRAP, __ATOMIC_RELEASE);
-}
-
-static int find_loader(struct dl_phdr_info *info, size_t size, void *result) {
-    (void)size, (void)result;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        if (info->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-        const ElfW(Dyn) *entry = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-        for (; entry->d_tag != DT_NULL; entry++)
-            if (entry->d_tag == DT_DEBUG && entry->d_un.d_ptr) loader.debug = (const struct r_debug *)entry->d_un.d_ptr;
-    }
-    if (loader.debug) loader.address = loader.debug->r_brk;
-    return 1;  // the program is the first module
-}
-
-// Stands in for the dynamic linker's function, which does nothing. It is called before libraries are loaded, too.
-static void loaded(void) {
-    if (loader.debug->r_state != RT_CONSISTENT || !runtime_records()) return;
-    detours_allow(1);
-    modules_scan(LOADER_PATIENCE);
-    detours_allow(0);
-}
-
-static void replace_loader(void) {
-    static const uint8_t code[] = {0xf3, 0x0f, 0x1e, 0xfa, 0xc3};  // endbr64, ret
-    loader_modules(find_loader, NULL, LOADER_PATIENCE);
-    const uint8_t *at = (const uint8_t *)loader.address;
-    // A debugger may have put a breakpoint there.
-    if (!at || !(*at == 0xc3 ? fathom_padding(at + 1, 15) >= 4 : __builtin_memcmp(at, code, sizeof code) == 0)) return;
-    detours_replace(loader.address, loaded);
+    __atomic_store_n((uint8_t *)loading.address, TRAP, __ATOMIC_RELEASE);
 }
 
 // ---- the signal
@@ -102,7 +70,7 @@ void traps_give_up(void) {
                                      __ATOMIC_RELAXED))
         return;
     entries_give_up_all();
-    if (loader.byte) __atomic_store_n((uint8_t *)loader.address, loader.byte, __ATOMIC_RELEASE);
+    if (loader.byte) __atomic_store_n((uint8_t *)loading.address, loader.byte, __ATOMIC_RELEASE);
     if (fathom_trap_block.is_blocked) fathom_trap_blocked(1);
 }
 
@@ -204,7 +172,7 @@ static void trapped(int number, siginfo_t *info, void *saved) {
     greg_t *registers = context->uc_mcontext.gregs;
     uintptr_t address = (uintptr_t)registers[REG_RIP] - 1;
     if (info->si_code <= 0) return pass_on(info, context);
-    if (address == loader.address) {
+    if (address == loading.address) {
         if (runtime_ready()) modules_scan(LOADER_PATIENCE);
         registers[REG_RIP] = (greg_t)loader.next;
         if (!loader.next) {
@@ -221,7 +189,7 @@ static void trapped(int number, siginfo_t *info, void *saved) {
 
 void fathom_traps_begin(void) {
     if (runtime.state == STATE_OFF) return;
-    if (functions_have_detours() && runtime_ready()) replace_loader();
+    loading_watch();
     if (!functions_are_entries()) return;
     // While a trap is handled, other signals wait. SIGTRAP does not: where the runtime calls a function of the C
     // library, the program may have a function of that name, with a trap.
@@ -234,13 +202,15 @@ void fathom_traps_begin(void) {
     fathom_trap_block.is_blocked = (blocked & TRAP_BIT) != 0;
     fathom_store32(&fathom_traps.on, 1);
     if (!runtime_ready()) return;
-    loader_modules(find_loader, NULL, LOADER_PATIENCE);
+    loading_find();
     watch_loader();
 }
 
 #else
 
-void fathom_traps_begin(void) {}
+void fathom_traps_begin(void) {
+    if (runtime.state != STATE_OFF) loading_watch();
+}
 void traps_give_up(void) {}
 void fathom_trap_blocked(int is_blocked) { (void)is_blocked; }
 void fathom_traps_ask(void) {}

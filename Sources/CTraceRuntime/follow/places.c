@@ -1,13 +1,27 @@
 #include "places.h"
 
-#if defined(__x86_64__)
+#include "../session/metadata.h"
 
 FATHOM_WITHOUT_HOOKS
 
-#define WAYS 4u  // places that a pair of addresses may have, in each of two sets of them
-#define SETS 2u
-
 struct place places[PLACE_COUNT];
+
+static const char never = 0;
+const char *places_alone = &never;
+
+static uint32_t are_shared;
+
+// glibc's word says whether there is one thread, and changes before a second one begins (glibc 2.32 and later).
+void places_begin(void) {
+    if (fathom_image.is_alone && !are_shared) places_alone = fathom_image.is_alone;
+}
+
+// A thread that was made without glibc is known by its first call. At that moment, another one may be about to take the
+// same place; both would have to be at it within a few instructions.
+void places_share(void) {
+    fathom_store32(&are_shared, 1);
+    __atomic_store_n(&places_alone, &never, __ATOMIC_SEQ_CST);
+}
 
 // What places held before, by the place and the stack pointer: the newest of each set comes first. Two threads that
 // write to one set at once may spoil an entry, which only a stack that was copied ever asks for.
@@ -18,12 +32,8 @@ static struct former {
     const struct place *place;
 } formers[FORMER_SETS][FORMER_WAYS];
 
-static uint64_t mix(uint64_t one, uint64_t other) {
-    return (one * 0x9e3779b97f4a7c15ull ^ other * 0xc2b2ae3d27d4eb4full) * 0x9e3779b97f4a7c15ull >> 40;
-}
-
 static struct former *formers_of(const struct place *place, uintptr_t sp) {
-    return formers[mix(sp >> 3, (uint64_t)(place - places)) % FORMER_SETS];
+    return formers[place_mix(sp >> 3, (uint64_t)(place - places)) % FORMER_SETS];
 }
 
 static void keep_former(const struct place *place) {
@@ -35,84 +45,108 @@ static void keep_former(const struct place *place) {
     *ways = (struct former){place->stack_pointer, place->return_address, place};
 }
 
-static struct place *ways_of(uintptr_t return_address, uintptr_t sp, uint32_t set) {
-    uint32_t first = (uint32_t)mix(sp >> 3, return_address) % (PLACE_COUNT / WAYS);
-    return &places[(first + set) % (PLACE_COUNT / WAYS) * WAYS];
+#if defined(__x86_64__)
+// Whether a call that is not told of any more may return to the place yet: its address is on the stack, or the true
+// return address in its stead, which the place's first instruction leaves there.
+static int is_awaited(const struct place *place, uintptr_t code) {
+    const void *slot = (const void *)place->stack_pointer;
+    uintptr_t own = code + (uintptr_t)(place - places) * PLACE_SIZE + PLACE_RETURN;
+    return confine_unnoted() || system_holds(slot, (uint32_t)own) ||
+           system_holds(slot, (uint32_t)place->return_address);
 }
+#else
+// The return address may be anywhere.
+static int is_awaited(const struct place *place, uintptr_t code) { return (void)place, (void)code, 0; }
+#endif
 
-static int is_its(const struct place *place, uintptr_t return_address, uintptr_t sp) {
-    return __atomic_load_n(&place->stack_pointer, __ATOMIC_RELAXED) == sp &&
-           __atomic_load_n(&place->return_address, __ATOMIC_RELAXED) == return_address;
-}
-
-// Takes a place of which no call is open. Others may try at the same time.
-static int take(struct place *place, uintptr_t return_address, uintptr_t sp) {
-    uint32_t none = 0;
-    if (!__atomic_compare_exchange_n(&place->open, &none, PLACE_TAKEN, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return 0;
-    if (!is_its(place, return_address, sp)) {
+static void give_to(struct place *place, uintptr_t return_address, uintptr_t sp) {
+    if (!place_is_its(place, return_address, sp)) {
         if (place->stack_pointer) keep_former(place);
         // Relaxed: others compare them with what theirs are, which these never are.
         __atomic_store_n(&place->return_address, return_address, __ATOMIC_RELAXED);
         __atomic_store_n(&place->stack_pointer, sp, __ATOMIC_RELAXED);
     }
     __atomic_store_n(&place->open, 1, __ATOMIC_RELEASE);
+}
+
+// Takes a place of which no call is open. Others may try at the same time.
+static int take(struct place *place, uintptr_t return_address, uintptr_t sp) {
+    if (!place_claim(place, 0)) return 0;
+    give_to(place, return_address, sp);
+    return 1;
+}
+
+// Takes a place that jumps seem to have left, unless somebody may come back there.
+static int take_left(struct place *place, uint32_t open, uintptr_t return_address, uintptr_t sp, uintptr_t code) {
+    if (open == PLACE_TAKEN || !(open & PLACE_LEFT)) return 0;
+    if (!place_claim(place, open)) return 0;
+    if (is_awaited(place, code)) {
+        __atomic_store_n(&place->open, open, __ATOMIC_RELEASE);
+        return 0;
+    }
+    give_to(place, return_address, sp);
     return 1;
 }
 
 static struct place *find(uintptr_t return_address, uintptr_t sp) {
-    for (uint32_t set = 0; set < SETS; set++)
-        for (struct place *ways = ways_of(return_address, sp, set), *place = ways; place < ways + WAYS; place++)
+    for (uint32_t set = 0; set < PLACE_SETS; set++)
+        for (struct place *ways = place_ways(return_address, sp, set), *place = ways; place < ways + PLACE_WAYS;
+             place++)
             // One that is being given away may stay so: a handler of a signal has left it by a jump.
-            if (is_its(place, return_address, sp) && __atomic_load_n(&place->open, __ATOMIC_RELAXED) != PLACE_TAKEN)
+            if (place_is_its(place, return_address, sp) &&
+                __atomic_load_n(&place->open, __ATOMIC_RELAXED) != PLACE_TAKEN)
                 return place;
     return NULL;
 }
 
-struct place *place_take(uintptr_t return_address, uintptr_t sp) {
-    struct place *place = find(return_address, sp);
-    if (LIKELY(place != NULL)) {
-        // Acquire: where calls are open, what was compared is not being changed.
-        uint32_t open = __atomic_load_n(&place->open, __ATOMIC_ACQUIRE);
-        if (!open && take(place, return_address, sp)) return place;
-        if (open && open != PLACE_TAKEN && is_its(place, return_address, sp)) {
-            // Relaxed: a call of this very stack that never returned, and nobody but its thread changes it.
-            __atomic_store_n(&place->open, open + 1, __ATOMIC_RELAXED);
-            return place;
-        }
-    }
+static SLOW struct place *take_another(uintptr_t return_address, uintptr_t sp, uintptr_t code) {
     // One that never was anybody's is best, and one of another place on the stack better than one of the same, so that
     // what it held can be told from what it holds.
     // By turns, so that what a place held before is not forgotten at once. Any value will do.
     static uint32_t turns;
     uint32_t turn = __atomic_fetch_add(&turns, 1, __ATOMIC_RELAXED);
-    for (int choice = 0; choice < 3; choice++)
-        for (uint32_t set = 0; set < SETS; set++)
-            for (uint32_t way = 0; way < WAYS; way++) {
-                struct place *at = &ways_of(return_address, sp, set)[(way + turn) % WAYS];
+    for (int choice = 0; choice < 4; choice++)
+        for (uint32_t set = 0; set < PLACE_SETS; set++)
+            for (uint32_t way = 0; way < PLACE_WAYS; way++) {
+                struct place *at = &place_ways(return_address, sp, set)[(way + turn) % PLACE_WAYS];
                 uintptr_t held = __atomic_load_n(&at->stack_pointer, __ATOMIC_RELAXED);
                 if (choice == 0 ? held : choice == 1 && held == sp) continue;
                 // Relaxed: taking it acquires.
-                if (!__atomic_load_n(&at->open, __ATOMIC_RELAXED) && take(at, return_address, sp)) return at;
+                uint32_t open = __atomic_load_n(&at->open, __ATOMIC_RELAXED);
+                if (choice == 3 ? take_left(at, open, return_address, sp, code) : !open && take(at, return_address, sp))
+                    return at;
             }
     return NULL;
 }
 
-// Release: whoever takes the place next finds that nobody needs it.
-static void close_one(struct place *place) {
-    // Relaxed: only whoever runs on that stack changes it while it is not 0.
-    uint32_t open = __atomic_load_n(&place->open, __ATOMIC_RELAXED);
-    if (open && open != PLACE_TAKEN) __atomic_store_n(&place->open, open - 1, __ATOMIC_RELEASE);
+struct place *place_take(uintptr_t return_address, uintptr_t sp, uintptr_t code) {
+    struct place *place = find(return_address, sp);
+    if (LIKELY(place != NULL)) {
+        // Acquire: where calls are open, what was compared is not being changed.
+        uint32_t open = __atomic_load_n(&place->open, __ATOMIC_ACQUIRE);
+        if (!open && take(place, return_address, sp)) return place;
+        // A call of this very stack that never returned. Where a jump seems to have left it, this one takes its place;
+        // another thread may be about to give that away. Otherwise, nobody but the stack's thread changes it.
+        uint32_t more = open & PLACE_LEFT ? open & ~PLACE_LEFT : open + 1;
+        if (open && open != PLACE_TAKEN && place_is_its(place, return_address, sp) &&
+            __atomic_compare_exchange_n(&place->open, &open, more, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return place;
+    }
+    return take_another(return_address, sp, code);
 }
 
 void place_abandon(uintptr_t return_address, uintptr_t sp) {
     struct place *place = find(return_address, sp);
-    if (place) close_one(place);
+    // Relaxed: whoever takes the place then looks at the stack itself.
+    uint32_t open = place ? __atomic_load_n(&place->open, __ATOMIC_RELAXED) : 0;
+    if (open && open != PLACE_TAKEN)
+        __atomic_compare_exchange_n(&place->open, &open, open | PLACE_LEFT, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 uintptr_t place_give(struct place *place, uintptr_t sp) {
     uintptr_t return_address = place->return_address;
     if (LIKELY(place_is_of(place, sp))) {
-        close_one(place);
+        place_close(place);
         return return_address;
     }
     const struct former *former = formers_of(place, sp);
@@ -122,5 +156,3 @@ uintptr_t place_give(struct place *place, uintptr_t sp) {
 }
 
 FATHOM_WITHOUT_HOOKS_END
-
-#endif

@@ -14,6 +14,7 @@
 #include "../session/sleds.h"
 #include "../session/steering.h"
 #include "inherited.h"
+#include "places.h"
 #include "roster.h"
 #include "thread.h"
 
@@ -98,6 +99,7 @@ static void register_process(uint32_t parent) {
     runtime.pid = system_process_id();
     runtime.process = fathom_add32(&runtime.buffers->process_count, 1);
     runtime.thread_count = 0;
+    places_begin();
     runtime.metadata = NULL;
     runtime.metadata_sequence = 0;
     if (parent == FATHOM_NO_PROCESS) runtime.seccomp_mode = system_seccomp_mode();
@@ -157,6 +159,7 @@ static void after_fork(void) {
 static void after_fork_in_child(void) {
     forget_parent(forking.forker);
     after_fork();
+    if (runtime.head.tells & FATHOM_TELLS_PROCESSES && !confine_unnoted()) runtime_ready();
 }
 
 int runtime_ready(void) {

@@ -58,7 +58,7 @@ struct registers {
 #define SAVING_REGISTERS(name, target, argument)                                                                       \
     __asm__(".pushsection .text.fathom_slow, \"ax\", %progbits\n.hidden " name "\n.globl " name "\n.type " name        \
             ", %function\n.p2align 4\n" name ":\n.cfi_startproc\n"                                                     \
-            "sub sp, sp, #160\n.cfi_adjust_cfa_offset 160\n"                                                           \
+            ".arch_extension fp\nsub sp, sp, #160\n.cfi_adjust_cfa_offset 160\n"                                       \
             "stp x19, x20, [sp]\nstp x21, x22, [sp, #16]\nstp x23, x24, [sp, #32]\n"                                   \
             "stp x25, x26, [sp, #48]\nstp x27, x28, [sp, #64]\nstp x29, x30, [sp, #80]\n.cfi_offset 30, -72\n"         \
             "stp d8, d9, [sp, #96]\nstp d10, d11, [sp, #112]\nstp d12, d13, [sp, #128]\n"                              \
@@ -80,14 +80,14 @@ INTERNAL uintptr_t registers_stack_pointer(const struct registers *registers) { 
 
 #endif
 
+#if defined(__x86_64__)
+
 // What a function's registers hold at a sled: where it begins its arguments, and where it ends its result. The vector
 // registers hold theirs, too, because the runtime uses none (host/vectors.h).
 struct sled_registers {
     // As the sleds' code lays them on the stack.
     uint64_t rax, rcx, rdx, rsi, rdi, r8, r9, r10, r13;
 };
-
-#if defined(__x86_64__)
 
 INTERNAL uint64_t vector_value(uint32_t number) {
     uint64_t value = 0;
@@ -122,10 +122,24 @@ INTERNAL int sled_register_value(const struct sled_registers *registers, uintptr
 
 #else
 
+// What a function's registers hold where it begins and ends, as the code of library calls lays them on the stack
+// (entry/sled_hooks.h).
+struct sled_registers {
+    uint64_t x[16];     // x0 to x15
+    uint64_t x18, x20;  // Swift passes `self` in the latter
+    uint64_t v[8][2];   // v0 to v7
+};
+
+// The register with this number in DWARF. `sp` is a word below the stack pointer, where x86-64 has the return address.
 INTERNAL int sled_register_value(const struct sled_registers *registers, uintptr_t sp, uint32_t number,
                                  uint64_t *value) {
-    (void)registers, (void)sp, (void)number, (void)value;
-    return 0;
+    if (number < 16) *value = registers->x[number];
+    else if (number == 18) *value = registers->x18;
+    else if (number == 20) *value = registers->x20;
+    else if (number == 31) *value = sp + sizeof(uintptr_t);
+    else if (number >= 64 && number < 72) *value = registers->v[number - 64][0];
+    else return 0;
+    return 1;
 }
 
 #endif

@@ -127,6 +127,7 @@ static void give_memory_back(struct thread *t) {
 static int attach(struct thread *t, uintptr_t sp) {
     t->state = THREAD_ATTACHING;
     t->id = system_thread_id();
+    if (t->id != runtime.pid) places_share();
     int inherits = t->forked && t->memory;
     enum begins how = t->forked ? BEGINS_IN_CHILD : t->serial ? BEGINS_AGAIN : BEGINS_THREAD;
     // A handler's first hook may be the thread's first.

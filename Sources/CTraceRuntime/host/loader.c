@@ -1,8 +1,12 @@
 #include "loader.h"
 
+#include "runtime.h"
+
 #include <link.h>
 
 FATHOM_WITHOUT_HOOKS
+
+#define FORK_PATIENCE 10000000000ull  // ns
 
 // Threads of the program that are in dl_iterate_phdr, or about to be; and threads that are in loader_modules. Whoever
 // comes announces itself, and then looks whether others are there: sequentially consistent, so that one of two that
@@ -23,12 +27,12 @@ static void add(uint32_t *count, uint32_t change) { __atomic_fetch_add(count, ch
 static uint32_t load(const uint32_t *count) { return __atomic_load_n(count, __ATOMIC_SEQ_CST); }
 
 // A fork without the C library's handlers may have left a count behind, so nobody waits long.
-static void await_runtime(void) {
+static void await_runtime(uint64_t patience) {
     uint64_t begin = 0;
     for (uint32_t tries = 0; load(&of_runtime); tries++) {
         uint64_t now = system_monotonic_ns();
         if (!begin) begin = now;
-        if (now - begin > LOADER_PATIENCE) return;
+        if (now - begin > patience) return;
         system_wait(tries);
     }
 }
@@ -37,7 +41,7 @@ void fathom_list_begins(uintptr_t stack_pointer) {
     if (inside.depth++) return;
     inside.stack_pointer = stack_pointer;
     add(&of_program, 1);
-    await_runtime();
+    await_runtime(LOADER_PATIENCE);
 }
 
 void fathom_list_ends(void) {
@@ -101,10 +105,12 @@ unsigned long long loader_version(const struct dl_phdr_info *info, size_t size) 
 
 int loader_is_free(void) { return !load(&of_runtime); }
 
+// The threads that are waited for are this process's own, unless a fork without handlers has wiped the page of control.
+// They may get no processor for long, and the child could not load anything as long as it lives.
 void loader_before_fork(void) {
     inside.forks = 1;
     add(&of_program, 1);
-    await_runtime();
+    await_runtime(control_mode() == MODE_UNKNOWN ? LOADER_PATIENCE : FORK_PATIENCE);
 }
 
 void loader_after_fork(void) {

@@ -55,14 +55,15 @@ INTERNAL void locks_note(enum lock lock, int is_held) { (void)lock, (void)is_hel
 #endif
 
 // Takes a lock. Returns the signals to give it back with. Taking the lock acquires what its previous holder released,
-// so what a lock guards needs no atomics.
-INTERNAL uint64_t lock_take(enum lock lock) {
-    uint64_t signals = system_block_signals();
+// so what a lock guards needs no atomics. What is done while it is held takes no more stack than `room`.
+INTERNAL uint64_t lock_take_within(enum lock lock, size_t room) {
+    uint64_t signals = system_block_signals_within(room);
     locks_expect_order(lock);
     for (uint32_t tries = 0; !fathom_swap32(&locks[lock], 0, 1); tries++) system_wait(tries);
     locks_note(lock, 1);
     return signals;
 }
+INTERNAL uint64_t lock_take(enum lock lock) { return lock_take_within(lock, STACK_ROOM); }
 INTERNAL void lock_give(enum lock lock, uint64_t signals) {
     locks_note(lock, 0);
     fathom_store32(&locks[lock], 0);

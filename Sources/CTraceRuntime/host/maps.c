@@ -49,7 +49,7 @@ static void look(void *argument) {
 int maps_find(uintptr_t address, struct mapping *found) {
     static _Alignas(16) char stack[4096];  // the caller's may be small
     struct question question = {.address = address};
-    uint64_t signals = lock_take(LOCK_MAPS);
+    uint64_t signals = lock_take_within(LOCK_MAPS, STACK_ROOM_SMALL);
     // A descriptor would be seen: another thread may count on getting its number.
     int is_asked = apart_call_on(stack + sizeof stack, look, &question);
     lock_give(LOCK_MAPS, signals);

@@ -13,12 +13,20 @@
 
 FATHOM_WITHOUT_HOOKS
 
+// Other mappings may begin within what is a page on other kernels.
+static uintptr_t page_size(void) {
+    static uintptr_t size;
+    if (!size) size = getauxval(AT_PAGESZ);
+    return size ? size : PAGE_SIZE;
+}
+
 static long open_pages(const struct patch *patch) {
     return system_protect(patch->low, patch->high, PROT_READ | PROT_WRITE | PROT_EXEC);
 }
 
 long patch_begin(struct patch *patch, uintptr_t low, uintptr_t high) {
-    *patch = (struct patch){low & ~(PAGE_SIZE - 1), (high + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1), .part_count = 0};
+    uintptr_t mask = ~(page_size() - 1);
+    *patch = (struct patch){low & mask, (high + ~mask) & mask, .part_count = 0};
     struct mapping found;
     for (uintptr_t at = patch->low; at < patch->high && maps_find(at, &found); at = found.high) {
         if (found.low >= patch->high || patch->part_count == PATCH_PARTS) break;
@@ -35,6 +43,19 @@ void patch_end(const struct patch *patch) {
                        part->high < patch->high ? part->high : patch->high, part->rights);
 }
 
+#if defined(__aarch64__)
+// (Arm Architecture Reference Manual, B2.2.5, "Concurrent modification and execution of instructions".)
+void patch_clean(uintptr_t low, uintptr_t high) {
+    uintptr_t sizes;  // of lines, as powers of 2, in words
+    __asm__ __volatile__("mrs %0, ctr_el0" : "=r"(sizes));
+    uintptr_t data = 4ul << (sizes >> 16 & 15), code = 4ul << (sizes & 15);
+    for (uintptr_t at = low & -data; at < high; at += data) __asm__ __volatile__("dc cvau, %0" : : "r"(at) : "memory");
+    __asm__ __volatile__("dsb ish" : : : "memory");
+    for (uintptr_t at = low & -code; at < high; at += code) __asm__ __volatile__("ic ivau, %0" : : "r"(at) : "memory");
+    __asm__ __volatile__("dsb ish\n\tisb" : : : "memory");
+}
+#endif
+
 int patch_spread(const struct patch *patch) {
     // Sequentially consistent: whatever makes the other processors fetch anew, they find all that was written before.
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -49,12 +70,6 @@ int patch_spread(const struct patch *patch) {
 
 // Changes words of a module that the dynamic linker has made read-only (PT_GNU_RELRO). The pages are as they were when
 // this returns.
-
-static uintptr_t page_size(void) {
-    static uintptr_t size;
-    if (!size) size = getauxval(AT_PAGESZ);
-    return size ? size : PAGE_SIZE;
-}
 
 void relro_pages(const struct dl_phdr_info *module, uintptr_t *low, uintptr_t *high) {
     uintptr_t mask = ~(page_size() - 1);

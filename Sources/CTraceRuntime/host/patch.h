@@ -30,6 +30,12 @@ int patch_spread(const struct patch *patch);
 INTERNAL void patch_head(uintptr_t address, uint16_t bytes) {
     __atomic_store_n((uint16_t *)address, bytes, __ATOMIC_RELEASE);
 }
+// What was written there is what processors fetch from now on, as far as their caches are apart for code and data.
+#if defined(__aarch64__)
+void patch_clean(uintptr_t low, uintptr_t high);
+#else
+INTERNAL void patch_clean(uintptr_t low, uintptr_t high) { (void)low, (void)high; }
+#endif
 
 // Changes words of a module that the dynamic linker has made read-only.
 

@@ -102,6 +102,7 @@ struct runtime {
     uint32_t window_slots;      // slots mapped at once
     uint32_t requests_offset;   // where long calls are told of, in the buffers
     uint32_t has_sleds;         // the process has opened some
+    uint32_t can_close;         // some functions can be closed, to keep to the budget
     uint32_t sled_closings;     // how often it has closed all: calls that were open then have not ended
     uint64_t sleds_closed;      // ticks of the last time
     uint32_t closes_functions;  // some functions' sleds were closed while the program ran

@@ -114,6 +114,14 @@ void *system_map_following(void *end, size_t size) {
     return (char *)result + PAGE_SIZE;
 }
 
+void *system_map_anew(const char *path, uint64_t inode, uint64_t offset, size_t size) {
+    long descriptor = system_open_session(path);
+    if (descriptor < 0) return NULL;
+    void *memory = system_inode(descriptor) == inode ? system_map_file(descriptor, offset, size) : NULL;
+    system_close(descriptor);
+    return memory;
+}
+
 void *system_allocate(size_t size) { return map(-1, 0, size, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE); }
 
 void *system_allocate_at(uintptr_t address, size_t size) {
@@ -175,7 +183,11 @@ int system_is_process(uint32_t id) { return SYSTEM(kill, id, 0, 0, 0, 0, 0) != -
 
 int system_is_thread(uint32_t process, uint32_t id) { return SYSTEM(tgkill, process, id, 0, 0, 0, 0) != -ESRCH; }
 
-uint32_t system_seccomp_mode(void) { return (uint32_t)SYSTEM(prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0); }
+// A kernel without seccomp, and an emulator, do not know the question.
+uint32_t system_seccomp_mode(void) {
+    long mode = SYSTEM(prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0);
+    return mode == -EINVAL ? 0 : (uint32_t)mode;
+}
 
 long system_scheduler(void) { return SYSTEM(sched_getscheduler, 0, 0, 0, 0, 0, 0); }
 
@@ -252,6 +264,18 @@ void system_wait(uint32_t tries) {
 // AddressIsReadable). process_vm_readv would do as well, but sandboxes kill a program for it.
 int system_is_readable(const void *address) {
     return SYSTEM(rt_sigprocmask, -1, address, 0, sizeof(uint64_t), 0, 0) == -EINVAL;
+}
+
+// The kernel compares, and then moves none of those who wait there.
+int system_holds(const void *address, uint32_t bits) {
+    long result = SYSTEM(futex, address, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, address, bits);
+    return result != -EAGAIN && result != -EFAULT;
+}
+
+// The kernel adds 0 to the word, all at once.
+int system_is_writable(void *address) {
+    uint32_t none = 0;
+    return SYSTEM(futex, &none, FUTEX_WAKE_OP, 0, 0, address, FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_EQ, 0)) >= 0;
 }
 
 int system_can_read(const void *memory, size_t size) {
@@ -335,8 +359,10 @@ void system_mask_signals(int how, uint64_t mask, uint64_t *before) {
     SYSTEM(rt_sigprocmask, how, &mask, before, sizeof mask, 0, 0);
 }
 
-uint64_t system_block_signals(void) {
-    system_touch_stack(STACK_ROOM);
+uint64_t system_block_signals(void) { return system_block_signals_within(STACK_ROOM); }
+
+uint64_t system_block_signals_within(size_t room) {
+    system_touch_stack(room);
     blocks++;
     // What this calls may be the program's own, as a dl_iterate_phdr, and hit a trap.
     uint64_t all = system_keeps_traps ? ~(1ull << (SIGTRAP - 1)) : UINT64_MAX, blocked = 0;

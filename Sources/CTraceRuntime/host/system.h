@@ -38,6 +38,9 @@ uint64_t system_size(long descriptor);   // of a file, in bytes; 0 when it canno
 void *system_map_file(long descriptor, uint64_t offset, size_t size);
 // Maps the `size` bytes of a shared file that follow, in the file, what is mapped up to `end`. NULL on failure.
 void *system_map_following(void *end, size_t size);
+// The same of any part of a session's file, by its path; NULL also where another file than `inode` has that by now. For
+// emulators such as qemu, which cannot map a second time what is mapped already.
+void *system_map_anew(const char *path, uint64_t inode, uint64_t offset, size_t size);
 // Zeroed private memory. NULL on failure.
 void *system_allocate(size_t size);
 // The same at a place where nothing is. NULL also where something is.
@@ -84,6 +87,10 @@ void system_sleep(uint64_t nanoseconds);  // under a second; shorter when a sign
 void system_wait(uint32_t tries);
 // Whether the word at `address` can be read.
 int system_is_readable(const void *address);
+// Whether the 32 bits at `address` are these, as far as can be told; not where nothing can be read.
+int system_holds(const void *address, uint32_t bits);
+// Whether it can be written. It stays as it is.
+int system_is_writable(void *address);
 // Whether all of the memory can be read. O(pages).
 int system_can_read(const void *memory, size_t size);
 // The same for a text that ends with NUL, and for a list of such texts that ends with NULL; 0 for NULL.
@@ -99,6 +106,7 @@ __attribute__((noreturn)) void system_fail(const char *what);
 // ends it if SIGSEGV is blocked then. So what is done while signals are blocked finds its stack there: the outermost
 // one who blocks them has touched it before, where the handler may still come.
 #define STACK_ROOM 2560u        // bytes; more than what is done while signals are blocked takes as a rule
+#define STACK_ROOM_SMALL 1024u  // what has to be done on stacks of any size
 #define STACK_ROOM_LISTS 4096u  // going through lists of modules
 #define STACK_ROOM_SLEDS 7168u  // the same where it is about sleds, and vector registers are kept
 void system_touch_stack(size_t room);
@@ -106,6 +114,7 @@ void system_touch_stack(size_t room);
 // middle a handler must not fork, because the child would go on with it in memory that it shares with its parent. Calls
 // may nest.
 uint64_t system_block_signals(void);
+uint64_t system_block_signals_within(size_t room);  // what is done meanwhile takes no more stack
 // Not 0 where SIGTRAP is never blocked, because code has traps of ours.
 extern uint32_t system_keeps_traps __attribute__((visibility("hidden")));
 void system_restore_signals(uint64_t blocked);

@@ -8,11 +8,12 @@ FATHOM_WITHOUT_HOOKS
 
 int vectors_matter;
 
-#if defined(__x86_64__)
-
-#include <cpuid.h>
-
 // ---- what compilers call
+
+// The compilers would make calls of these functions out of their loops.
+#define KEEP(value) __asm__ __volatile__("" : "+r"(value))
+
+#if defined(__x86_64__)
 
 __attribute__((used, visibility("hidden"))) void *vectors_copy(void *to, const void *from, size_t size) {
     void *start = to;
@@ -26,8 +27,39 @@ __attribute__((used, visibility("hidden"))) void *vectors_fill(void *to, int byt
     return start;
 }
 
-// The compilers would make calls of these functions out of their loops.
-#define KEEP(value) __asm__ __volatile__("" : "+r"(value))
+#else
+
+__attribute__((used, visibility("hidden"))) void *vectors_copy(void *to, const void *from, size_t size) {
+    char *at = to;
+    const char *source = from;
+    for (; size >= 8; size -= 8, at += 8, source += 8) {
+        uint64_t word;
+        __builtin_memcpy(&word, source, sizeof word);
+        __builtin_memcpy(at, &word, sizeof word);
+        KEEP(at);
+    }
+    for (; size; size--) {
+        *at++ = *source++;
+        KEEP(at);
+    }
+    return to;
+}
+
+__attribute__((used, visibility("hidden"))) void *vectors_fill(void *to, int byte, size_t size) {
+    char *at = to;
+    uint64_t word = 0x0101010101010101ull * (unsigned char)byte;
+    for (; size >= 8; size -= 8, at += 8) {
+        __builtin_memcpy(at, &word, sizeof word);
+        KEEP(at);
+    }
+    for (; size; size--) {
+        *at++ = (char)byte;
+        KEEP(at);
+    }
+    return to;
+}
+
+#endif
 
 __attribute__((used, visibility("hidden"))) int vectors_compare(const void *a, const void *b, size_t size) {
     const unsigned char *one = a, *other = b;
@@ -48,6 +80,10 @@ __attribute__((used, visibility("hidden"))) size_t vectors_length(const char *te
 }
 
 // ---- code of others
+
+#if defined(__x86_64__)
+
+#include <cpuid.h>
 
 // Room for what XSAVE writes of the parts in `mask`, a multiple of 64; without XSAVE, FXSAVE writes 512 bytes.
 __attribute__((used, visibility("hidden"))) struct { uint32_t room, mask; } vectors = {0, 0};
@@ -97,7 +133,38 @@ long vectors_keep(long (*function)(void *), void *argument) {
 
 #else
 
-long vectors_keep(long (*function)(void *), void *argument) { return function(argument); }
+// Calls function(argument) with the vector registers saved below the stack pointer, and the numbers that say how they
+// compute and what has come up.
+long vectors_saved(long (*function)(void *), void *argument) __attribute__((visibility("hidden")));
+#define PAIR(name, a, b, offset) name " q" #a ", q" #b ", [sp, #" #offset "]\n"
+#define ALL(name)                                                                                                      \
+    PAIR(name, 0, 1, 32)                                                                                               \
+    PAIR(name, 2, 3, 64)                                                                                               \
+    PAIR(name, 4, 5, 96)                                                                                               \
+    PAIR(name, 6, 7, 128)                                                                                              \
+    PAIR(name, 8, 9, 160)                                                                                              \
+    PAIR(name, 10, 11, 192)                                                                                            \
+    PAIR(name, 12, 13, 224)                                                                                            \
+    PAIR(name, 14, 15, 256)                                                                                            \
+    PAIR(name, 16, 17, 288)                                                                                            \
+    PAIR(name, 18, 19, 320)                                                                                            \
+    PAIR(name, 20, 21, 352)                                                                                            \
+    PAIR(name, 22, 23, 384)                                                                                            \
+    PAIR(name, 24, 25, 416) PAIR(name, 26, 27, 448) PAIR(name, 28, 29, 480) PAIR(name, 30, 31, 512)
+__asm__(".pushsection .text.fathom_slow, \"ax\", %progbits\n"
+        ".hidden vectors_saved\n.globl vectors_saved\n.type vectors_saved, %function\n.p2align 4\n"
+        "vectors_saved:\n.cfi_startproc\n"
+        ".arch_extension fp\nsub sp, sp, #544\n.cfi_def_cfa_offset 544\nstp x29, x30, [sp]\n.cfi_offset 29, "
+        "-544\n.cfi_offset 30, -536\n"
+        "mov x29, sp\nmrs x9, fpcr\nmrs x10, fpsr\nstp x9, x10, [sp, #16]\n" ALL(
+            "stp") "mov x9, x0\nmov x0, x1\nblr x9\n"
+                   "ldp x9, x10, [sp, #16]\nmsr fpcr, x9\nmsr fpsr, x10\n" ALL(
+                       "ldp") "ldp x29, x30, [sp]\nadd sp, sp, #544\n.cfi_def_cfa_offset 0\nret\n"
+                              ".cfi_endproc\n.size vectors_saved, . - vectors_saved\n.popsection\n");
+
+long vectors_keep(long (*function)(void *), void *argument) {
+    return vectors_matter ? vectors_saved(function, argument) : function(argument);
+}
 
 #endif
 

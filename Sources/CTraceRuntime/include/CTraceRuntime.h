@@ -149,13 +149,15 @@ void fathom_traps_pass_on(void);
 void fathom_traps_passed_on(void);
 // The stubs by which calls of library functions are recorded.
 extern const char fathom_library_stubs[] __attribute__((visibility("hidden")));
-// A function that looks at its caller was called, and its return address lies in `slot`. If that is a return place,
-// because a call with a detour goes on by a jump there, that call ends, and the slot has the caller's address again.
-#if defined(__x86_64__)
-void fathom_note_jump(uintptr_t *slot);
-#else
-static inline void fathom_note_jump(uintptr_t *slot) { (void)slot; }
-#endif
+// Where a call goes on that a slot leads to `address`: behind a stub, to the function. Async-signal-safe.
+void *fathom_stub_target(void *address) __attribute__((visibility("hidden")));
+// A function that looks at its caller was called, and its return address lies in `slot`; its caller's frame ends at
+// `frame`. If that is a return place, because a call with a detour goes on by a jump there, that call ends, and the
+// slot has the caller's address again.
+void fathom_note_jump(uintptr_t *slot, uintptr_t frame);
+// What tells unwinders of code that was moved to an address, which is in no module, and where that code begins and
+// ends. NULL: there is none. Async-signal-safe.
+const void *fathom_frames_at(uintptr_t address, uintptr_t *low, uintptr_t *high);
 // What detours lead to, and what hooks ask of functions whose results are recorded (struct fathom_image).
 void fathom_detour_entry(void) __attribute__((visibility("hidden")));
 uintptr_t fathom_hook_enters(uintptr_t function, uintptr_t call_site) __attribute__((visibility("hidden")));

@@ -42,6 +42,8 @@ extern struct fathom_image {
     void (*detour_entry)(void);
     uintptr_t (*hook_enters)(uintptr_t function, uintptr_t call_site);
     int (*hook_exits)(uintptr_t function, uintptr_t call_site);
+    // The C library's word, which is not 0 as long as the process has one thread; NULL: it has none.
+    const char *is_alone;
 } fathom_image __attribute__((visibility("hidden")));
 
 // Why a program that is about to be started cannot be recorded, FATHOM_MISSED_*; 0 when it can be, or when that is not

@@ -215,7 +215,7 @@ static int make_room(struct thread *t) {
         previous.is_known = 1;
         previous.processor_ns = system_processor_ns();
         finish(t, now_ticks());
-        if (UNLIKELY(runtime.head.budget && runtime.has_sleds)) budget_look(chunk, previous.processor_ns);
+        if (UNLIKELY(runtime.head.budget && runtime.can_close)) budget_look(chunk, previous.processor_ns);
         __builtin_memcpy(previous.name, chunk->name, sizeof previous.name);
         session_give_slot(w->slot);
         metadata_look_at_title(w->finished);
@@ -265,8 +265,8 @@ int chunk_make_room(struct thread *t) {
     }
     if (confine_unnoted()) return 0;
     if (w->chunk && w->sequence > 1 && !writer_is_to_stop(w)) await_slot(&t->side_count, SIDE_LIMIT / 4);
-    if (w->look || writer_is_to_stop(w) || (runtime.head.budget && runtime.has_sleds)) loader_touch_stack();
-    uint64_t signals = system_block_signals();
+    if (w->look || writer_is_to_stop(w) || (runtime.head.budget && runtime.can_close)) loader_touch_stack();
+    uint64_t signals = system_block_signals_within(STACK_ROOM_SMALL);
     // If a signal handler interrupted a hook and forked, perhaps a moment ago, the hook goes on in the child with the
     // parent's chunk. The child's own chunk begins when the thread attaches.
     int made = t->state != THREAD_INTERRUPTED && make_room(t);

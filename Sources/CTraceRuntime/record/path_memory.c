@@ -123,7 +123,7 @@ void *path_new_unit(struct thread *t, uint32_t count, uint32_t *number) {
         return NULL;
     }
     if (confine_unnoted()) return NULL;
-    uint64_t signals = system_block_signals();
+    uint64_t signals = system_block_signals_within(STACK_ROOM_SMALL);
     int has_room = t->state != THREAD_INTERRUPTED && make_room(t);
     system_restore_signals(signals);
     p->retry = has_room ? 0 : RETRY_CALLS;

@@ -128,8 +128,8 @@ uint32_t functions_mark(uintptr_t function) {
 
 // ---- the file
 
-// A file of the session with functions; 0: the recorder's own. NULL when it cannot be mapped.
-static struct fathom_functions *map_file(uint32_t number) {
+// The path of a file of the session with functions; 0: the recorder's own. NULL where it is too long.
+static const char *path_of(uint32_t number) {
     static char path[PATH_SIZE];  // the thread's stack may be small
     char digits[10];
     size_t size = text_length(runtime.path) - (sizeof "/buffers" - 1), count = 0;
@@ -141,17 +141,29 @@ static struct fathom_functions *map_file(uint32_t number) {
     if (count) path[size++] = '.';
     while (count) path[size++] = digits[--count];
     path[size] = 0;
-    long descriptor = system_open_session(path);
+    return path;
+}
+
+// Which one is mapped, and its inode.
+static uint32_t file_number;
+static uint64_t file_inode;
+
+// NULL when it cannot be mapped.
+static struct fathom_functions *map_file(uint32_t number) {
+    const char *path = path_of(number);
+    long descriptor = path ? system_open_session(path) : -1;
     if (descriptor < 0) return NULL;
     struct fathom_functions *mapped = NULL;
     if (system_size(descriptor) >= FATHOM_FUNCTIONS_HEAD)
         mapped = system_map_file(descriptor, 0, FATHOM_FUNCTIONS_HEAD);
+    uint64_t inode = system_inode(descriptor);
     system_close(descriptor);
     if (mapped && (mapped->magic != FATHOM_FUNCTIONS_MAGIC || mapped->version != FATHOM_FUNCTIONS_VERSION ||
                    mapped->head_size != FATHOM_FUNCTIONS_HEAD)) {
         system_free(mapped, FATHOM_FUNCTIONS_HEAD);
         mapped = NULL;
     }
+    if (mapped) file_number = number, file_inode = inode;
     return mapped;
 }
 
@@ -273,8 +285,10 @@ static int await_table(uint64_t key, uint32_t number, struct fathom_function_tab
 // What lies in the file after the head, up to `end`. Mapping needs no descriptor as a rule, so that it is no matter
 // which files a program can still open.
 static char *map_tables(size_t end) {
-    char *head = (char *)file;
-    return system_map_following(head + FATHOM_FUNCTIONS_HEAD, end - FATHOM_FUNCTIONS_HEAD);
+    size_t size = end - FATHOM_FUNCTIONS_HEAD;
+    char *mapped = system_map_following((char *)file + FATHOM_FUNCTIONS_HEAD, size);
+    const char *path = mapped ? NULL : path_of(file_number);
+    return path ? system_map_anew(path, file_inode, FATHOM_FUNCTIONS_HEAD, size) : mapped;
 }
 
 static int copy_table(uintptr_t bias, struct text text, const struct fathom_function_table *found) {

@@ -15,14 +15,13 @@
 #include "../host/loader.h"
 #include "../host/patch.h"
 #include "../host/runtime.h"
+#include "../host/signing.h"
 #include "../host/text.h"
 #include "CTraceRuntimeHostSymbols.h"
 #include "detours.h"
 #include "sled_module.h"
 
 #include <sys/mman.h>
-
-#if defined(__x86_64__)
 
 FATHOM_WITHOUT_HOOKS
 
@@ -34,6 +33,50 @@ static uintptr_t stub_of(const struct library_call *call) {
     return stubs() + (uintptr_t)(call - library_calls) * LIBRARY_STUB_SIZE;
 }
 static int is_stub(uintptr_t address) { return address - stubs() < LIBRARY_CALL_COUNT * LIBRARY_STUB_SIZE; }
+
+// ---- what machines differ in
+
+#if defined(__x86_64__)
+
+#define JUMP_SLOT R_X86_64_JUMP_SLOT
+#define DATA_SLOT R_X86_64_GLOB_DAT
+
+// Whether code has a slot bound, that of the module's relocation with this number.
+static int binds(const uint8_t *code, uint32_t number) {
+    uint32_t pushed;
+    code += fathom_detour_place(code, 4);
+    __builtin_memcpy(&pushed, code + 1, sizeof pushed);
+    return code[0] == 0x68 && pushed == number;
+}
+
+static int is_variant(const ElfW(Sym) * symbol) { return (void)symbol, 0; }
+static int signs_slots(const ElfW(Dyn) * entry) { return (void)entry, 0; }
+
+#else
+
+#define JUMP_SLOT R_AARCH64_JUMP_SLOT
+#define DATA_SLOT R_AARCH64_GLOB_DAT
+
+// All slots of a module lead to the same instructions then, which find out by x16 which one it was. They begin with
+// `stp x16, x30, [sp, #-16]!`, or with `bti c` before that.
+static int binds(const uint8_t *code, uint32_t number) {
+    const uint32_t *instruction = (const uint32_t *)code;
+    (void)number;
+    if ((uintptr_t)code % sizeof *instruction) return 0;
+    return instruction[*instruction == 0xd503245f] == 0xa9bf7bf0;
+}
+
+// Whether a function takes more registers than the calling convention says, as those for vectors do.
+static int is_variant(const ElfW(Sym) * symbol) { return (symbol->st_other & 0x80) != 0; }  // STO_AARCH64_VARIANT_PCS
+
+// Whether the module's slots hold signed addresses (pointer authentication), which we cannot make.
+static int signs_slots(const ElfW(Dyn) * entry) {
+    for (; entry && entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == 0x70000003) return 1;  // DT_AARCH64_PAC_PLT
+    return 0;
+}
+
+#endif
 
 // ---- the modules there are
 
@@ -86,7 +129,8 @@ static int collect(struct dl_phdr_info *info, size_t size, void *argument) {
     const char *name = module->symbols.own_name;
     symbols_span(info, &module->low, &module->high);
     module->is_runtime = holds(module, (uintptr_t)&runtime);
-    module->keeps_slots = module->is_runtime || !dynamic || (name && library_is_system(name)) || hides_code(info);
+    module->keeps_slots =
+        module->is_runtime || !dynamic || (name && library_is_system(name)) || hides_code(info) || signs_slots(dynamic);
     module->is_left = name && library_is_sanitizer(name);
     return 0;
 }
@@ -189,15 +233,11 @@ static int is_certain(const struct all *all, const struct loaded *from, uint32_t
            (symbols_version(&from->symbols, index) || !symbols_has_version(&owner->symbols, symbol));
 }
 
-// Whether a slot leads to where its module has it bound: to the instruction that pushes the relocation's number, or
-// anywhere in the module but to the module's own function.
+// Whether a slot leads to where its module has it bound: to instructions that do so, or anywhere in the module but to
+// the module's own function.
 static int is_unbound(const struct loaded *from, const ElfW(Rela) * relocation, uintptr_t value,
                       const ElfW(Sym) * own) {
-    const uint8_t *code = (const uint8_t *)value;
-    uint32_t number = (uint32_t)(relocation - from->symbols.relocations[0]), pushed;
-    if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa) code += 4;  // endbr64
-    __builtin_memcpy(&pushed, code + 1, sizeof pushed);
-    if (code[0] == 0x68 && pushed == number) return 1;
+    if (binds((const uint8_t *)value, (uint32_t)(relocation - from->symbols.relocations[0]))) return 1;
     return !own || (ELF64_ST_TYPE(own->st_info) == STT_FUNC && from->symbols.bias + own->st_value != value);
 }
 
@@ -214,7 +254,7 @@ static int find_function(struct all *all, struct loaded *from, const ElfW(Rela) 
     uintptr_t *slot = (uintptr_t *)(from->symbols.bias + relocation->r_offset), value = *slot;
     enum library_fate fate = library_name_fate(name);
     struct loaded *owner = module_at(all, value);
-    if (!owner || fate == LIBRARY_LEFT || is_stub(value)) return 0;
+    if (!owner || fate == LIBRARY_LEFT || is_stub(value) || is_variant(&from->symbols.symbols[index])) return 0;
     int is_default = 1, is_wrapped = owner->is_runtime;
     const ElfW(Sym) *symbol = symbols_definition(&owner->symbols, &from->symbols, index, &is_default), *own = NULL;
     int is_lazy = owner == from && !is_data && is_unbound(from, relocation, value, symbol);
@@ -226,7 +266,7 @@ static int find_function(struct all *all, struct loaded *from, const ElfW(Rela) 
         is_wrapped = own && (!owner || all->runtime < owner);
     }
     if (is_data && !is_function(symbol)) return 0;
-    if (symbol && (owner->is_left || has_hooks(owner))) return 0;
+    if (symbol && (owner->is_left || has_hooks(owner) || is_variant(symbol))) return 0;
     uintptr_t defined = symbol ? owner->symbols.bias + symbol->st_value : 0;
     int is_chosen = symbol && ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC;
     if (is_lazy) {
@@ -262,7 +302,7 @@ static size_t find_kind(struct all *all, struct loaded *from, uint32_t kind, str
         const ElfW(Rela) *relocation = from->symbols.relocations[table];
         for (size_t i = 0; relocation && i < from->symbols.relocation_count[table]; i++, relocation++) {
             if (ELF64_R_TYPE(relocation->r_info) != kind || !ELF64_R_SYM(relocation->r_info)) continue;
-            int found = find_function(all, from, relocation, kind == R_X86_64_GLOB_DAT, &calls[count]);
+            int found = find_function(all, from, relocation, kind == DATA_SLOT, &calls[count]);
             if (found > 0) count++;
             if (found < 0) *has_unbound = 1;
         }
@@ -302,11 +342,13 @@ static size_t keep_called(const struct dl_phdr_info *info, struct library_call *
 static int is_finished(const struct all *all, const struct loaded *module, uintptr_t low, uintptr_t high) {
     struct mapping found;
     const struct symbols *in = &module->symbols;
-    if (low < high) return maps_find(low, &found) && found.low <= low && !(found.rights & PROT_WRITE);
+    // In an emulator, nobody may be able to read the process's mappings.
+    if (low < high && !maps_find(low, &found)) return !system_is_writable((void *)low);
+    if (low < high) return found.low <= low && !(found.rights & PROT_WRITE);
     for (size_t i = 0; in->relocations[0] && i < in->relocation_count[0]; i++) {
         const ElfW(Rela) *relocation = &in->relocations[0][i];
         uintptr_t value = *(const uintptr_t *)(in->bias + relocation->r_offset);
-        if (ELF64_R_TYPE(relocation->r_info) == R_X86_64_JUMP_SLOT && value && !module_at(all, value)) return 0;
+        if (ELF64_R_TYPE(relocation->r_info) == JUMP_SLOT && value && !module_at(all, value)) return 0;
     }
     return 1;
 }
@@ -347,13 +389,13 @@ static void look_at(struct all *all, struct loaded *module, const struct dl_phdr
         all->is_late = 1;
         return;
     }
-    size_t jumps = count_kind(&module->symbols, R_X86_64_JUMP_SLOT);
-    size_t data = count_kind(&module->symbols, R_X86_64_GLOB_DAT);
+    size_t jumps = count_kind(&module->symbols, JUMP_SLOT);
+    size_t data = count_kind(&module->symbols, DATA_SLOT);
     size_t head = (jumps + data) * sizeof(struct library_call), size = head + (data + 1) * 2 * sizeof(uintptr_t);
     struct library_call *calls = system_allocate(size);
     if (!calls) return;
-    size_t count = find_kind(all, module, R_X86_64_JUMP_SLOT, calls, &has_unbound);
-    size_t found = known ? 0 : find_kind(all, module, R_X86_64_GLOB_DAT, calls + count, &has_unbound);
+    size_t count = find_kind(all, module, JUMP_SLOT, calls, &has_unbound);
+    size_t found = known ? 0 : find_kind(all, module, DATA_SLOT, calls + count, &has_unbound);
     if (found) found = keep_called(info, calls + count, found, (char *)calls + head);
     if (known) known->has_unbound = count ? 0 : has_unbound;
     if (!known || count) take(module, calls, count + found, has_unbound, low, high);
@@ -393,7 +435,7 @@ static void choose_functions(void) {
 
 void library_slots_scan(void) {
     struct all all = {0};
-    if (!(runtime.head.tells & FATHOM_TELLS_LIBRARY_CALLS) || !stubs()) return;
+    if (!(runtime.head.tells & FATHOM_TELLS_LIBRARY_CALLS) || !stubs() || signing_changes_addresses()) return;
     vectors_matter = 1;
     loader_touch_stack();
     uint64_t signals = system_block_signals();
@@ -439,5 +481,3 @@ void library_slots_restore(void) {
 }
 
 FATHOM_WITHOUT_HOOKS_END
-
-#endif

@@ -6,8 +6,6 @@
 
 #include "../host/base.h"
 
-#if defined(__x86_64__)
-
 // The function that a slot leads to. There is one for each stub, which are 16 bytes of code in a pool of them
 // (entry/library_calls.c). Neither ever goes away: a thread may be in a stub.
 struct library_call {
@@ -50,13 +48,5 @@ int library_is_sanitizer(const char *name);
 // more where code refers to slots.
 struct dl_phdr_info;
 void library_slots_mark_uses(const struct dl_phdr_info *module, uintptr_t *const *slots, uint8_t *marks, size_t count);
-
-#else
-
-INTERNAL void library_slots_begin(char **environment) { (void)environment; }
-INTERNAL void library_slots_scan(void) {}
-INTERNAL void library_slots_restore(void) {}
-
-#endif
 
 #endif

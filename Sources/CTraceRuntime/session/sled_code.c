@@ -134,7 +134,7 @@ long sleds_open_marked(struct sled_module *module, const uint8_t *marked) {
     size_t count = (size_t)(module->last - module->first);
     long error = begin_changes(module);
     if (error < 0) return error;
-    runtime.has_sleds = 1;
+    runtime.has_sleds = runtime.can_close = 1;
     vectors_matter = 1;
     write_stubs(module);
     for (int step = 0; step < 3; step++) {

@@ -9,8 +9,10 @@ FATHOM_WITHOUT_HOOKS
 
 static size_t window_size(void) { return (size_t)runtime.window_slots * runtime.slot_size; }
 
+static uint64_t window_offset(uint32_t window) { return runtime.slots_offset + window * (uint64_t)window_size(); }
+
 static char *map_window_of(long descriptor, uint32_t window) {
-    return system_map_file(descriptor, runtime.slots_offset + window * (uint64_t)window_size(), window_size());
+    return system_map_file(descriptor, window_offset(window), window_size());
 }
 
 // Maps what follows, in the file, the nearest window below that is mapped, or the head. This needs neither a descriptor
@@ -29,16 +31,6 @@ static char *map_window_behind(uint32_t window) {
     }
 }
 
-// Emulators such as qemu cannot map a second time what is mapped already.
-static char *map_window_anew(uint32_t window) {
-    long descriptor = system_open_session(runtime.path);
-    if (descriptor < 0) return NULL;
-    // By now the path may belong to another session.
-    char *start = system_inode(descriptor) == runtime.inode ? map_window_of(descriptor, window) : NULL;
-    system_close(descriptor);
-    return start;
-}
-
 int windows_open(long descriptor) { return (runtime.windows[0] = map_window_of(descriptor, 0)) != NULL; }
 
 void windows_close(void) {
@@ -52,7 +44,7 @@ struct fathom_chunk *windows_slot(uint32_t slot) {
     char *start = __atomic_load_n(&runtime.windows[window], __ATOMIC_ACQUIRE);
     if (!start) {
         start = map_window_behind(window);
-        if (!start) start = map_window_anew(window);
+        if (!start) start = system_map_anew(runtime.path, runtime.inode, window_offset(window), window_size());
         if (!start) return NULL;
         char *none = NULL;
         if (!__atomic_compare_exchange_n(&runtime.windows[window], &none, start, 0, __ATOMIC_ACQ_REL,

@@ -8,9 +8,13 @@ struct PointedSlots {
         /// What it held, and what it is to hold.
         var before: UInt64
         var after: UInt64
+        /// Whether it was made to lead to the runtime. Then the runtime may have it lead there by a stub of its own (`--libcalls`).
+        var isPointed = false
     }
 
     private(set) var slots: [Slot] = []
+    /// The runtime's.
+    private let code: [Range<UInt64>]
     /// The modules that call hooks, by where their dynamic sections lie.
     private(set) var hooked: Set<UInt64> = []
 
@@ -36,6 +40,8 @@ struct PointedSlots {
     ///   - known: slots that lead to the runtime already, by address.
     init(_ map: LinkMap, to runtime: LoadedModule, known: [UInt64: Slot] = [:], _ memory: ProcessMemory, _ pid: Int32) {
         let mappings = Mappings(of: pid)
+        let path = mappings.region(at: runtime.dynamic)?.path
+        code = mappings.regions.filter { $0.isExecutable && $0.path == path }.map(\.range)
         var definitions: [String: (old: [UInt64], new: UInt64)] = [:]
         for name in Self.hooks.union(Self.others) {
             guard let new = runtime.addresses(of: name, memory).first else { continue }
@@ -54,7 +60,7 @@ struct PointedSlots {
                 let (old, new) = definitions[slot.name]!
                 guard let value: UInt64 = memory.load(slot.address) else { continue }
                 let isHook = Self.hooks.contains(slot.name)
-                if value == new {
+                if value == new || isCode(value) {
                     // Whoever has pointed it here may be gone. What a reference finds is as good as what was there.
                     slots.append(known[slot.address] ?? Slot(address: slot.address, before: old[0], after: new))
                 } else {
@@ -70,11 +76,18 @@ struct PointedSlots {
         }
     }
 
+    private func isCode(_ address: UInt64) -> Bool { code.contains { $0.contains(address) } }
+
+    private func leads(_ slot: Slot, _ value: UInt64) -> Bool {
+        value == slot.after || slot.isPointed && isCode(value)
+    }
+
     /// The same slots, as they are now: some may have been bound meanwhile.
     func asTheyAre(_ memory: ProcessMemory) -> PointedSlots {
         var now = self
         for index in now.slots.indices {
-            if let value: UInt64 = memory.load(slots[index].address), value != slots[index].after {
+            // The runtime's stubs are what it keeps there, and takes away itself.
+            if let value: UInt64 = memory.load(slots[index].address), value != slots[index].after, !isCode(value) {
                 now.slots[index].before = value
             }
         }
@@ -85,17 +98,24 @@ struct PointedSlots {
 
     /// Makes them lead to the runtime, or back. A slot that holds something else by now is left as it is. No thread of the
     /// process runs meanwhile.
-    func point(toRuntime: Bool, _ memory: ProcessMemory) {
-        for slot in slots {
-            let value: UInt64? = memory.load(slot.address)
-            if toRuntime ? value != slot.after : value == slot.after {
+    mutating func point(toRuntime: Bool, _ memory: ProcessMemory) {
+        for index in slots.indices {
+            let slot = slots[index]
+            guard let value: UInt64 = memory.load(slot.address) else { continue }
+            if toRuntime ? !leads(slot, value) : value == slot.after {
                 memory.store(slot.address, toRuntime ? slot.after : slot.before)
             }
+            slots[index].isPointed = toRuntime
         }
     }
 
     /// Whether any of them leads to the runtime.
     func leadSomewhere(_ memory: ProcessMemory) -> Bool {
-        slots.contains { memory.load($0.address, as: UInt64.self) == $0.after }
+        slots.contains { slot in memory.load(slot.address).map(isCode) ?? false }
+    }
+
+    /// Whether all of them do, as far as they were made to.
+    func allLead(_ memory: ProcessMemory) -> Bool {
+        slots.allSatisfy { slot in memory.load(slot.address).map { leads(slot, $0) } ?? false }
     }
 }

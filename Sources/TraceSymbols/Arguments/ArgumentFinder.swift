@@ -81,7 +81,7 @@ public struct ArgumentFinder {
         unknown = Set(wanted.values.joined()).subtracting([.all])
         returns = try HookedFunctions.hookReturns(in: file)
         enumerations = SwiftEnumerations(file)
-        isARM = file.header.e_machine == UInt16(EM_AARCH64)
+        isARM = file.isARM
         if !isARM {
             for sled in Sleds(file).all where sled.kind == .enter || sled.kind == .enterWithArguments {
                 if wanted[sled.function] != nil || results.contains(sled.function) {

@@ -1,3 +1,5 @@
+internal import TraceSystem
+
 /// What well-known functions of the C library take and return, for calls of libraries that have no debug information.
 ///
 /// Each line is a function's result and name, and its arguments with their types:
@@ -36,6 +38,9 @@ public struct LibraryPrototype: Sendable {
     private init(result: Character, setsError: Bool, arguments: [(name: String, type: Character)]) {
         (self.result, self.setsError, self.arguments) = (result, setsError, arguments)
     }
+
+    /// The names of those that are known.
+    public static var names: [String] { Array(all.keys) }
 
     private static let all: [String: LibraryPrototype] = {
         var all: [String: LibraryPrototype] = [:]
@@ -338,22 +343,7 @@ extension LibraryPrototype {
         return ArgumentSite(returnAddress: ArgumentSite.result, function: address, arguments: found)
     }
 
-    /// The names of errors, as Linux numbers them from 1 on (include/uapi/asm-generic/errno.h).
-    private static let errors: [String: Int64] = {
-        let names = """
-            EPERM ENOENT ESRCH EINTR EIO ENXIO E2BIG ENOEXEC EBADF ECHILD EAGAIN ENOMEM EACCES EFAULT ENOTBLK EBUSY EEXIST EXDEV ENODEV \
-            ENOTDIR EISDIR EINVAL ENFILE EMFILE ENOTTY ETXTBSY EFBIG ENOSPC ESPIPE EROFS EMLINK EPIPE EDOM ERANGE EDEADLK ENAMETOOLONG \
-            ENOLCK ENOSYS ENOTEMPTY ELOOP 41 ENOMSG EIDRM ECHRNG EL2NSYNC EL3HLT EL3RST ELNRNG EUNATCH ENOCSI EL2HLT EBADE EBADR EXFULL \
-            ENOANO EBADRQC EBADSLT 58 EBFONT ENOSTR ENODATA ETIME ENOSR ENONET ENOPKG EREMOTE ENOLINK EADV ESRMNT ECOMM EPROTO EMULTIHOP \
-            EDOTDOT EBADMSG EOVERFLOW ENOTUNIQ EBADFD EREMCHG ELIBACC ELIBBAD ELIBSCN ELIBMAX ELIBEXEC EILSEQ ERESTART ESTRPIPE EUSERS \
-            ENOTSOCK EDESTADDRREQ EMSGSIZE EPROTOTYPE ENOPROTOOPT EPROTONOSUPPORT ESOCKTNOSUPPORT EOPNOTSUPP EPFNOSUPPORT EAFNOSUPPORT \
-            EADDRINUSE EADDRNOTAVAIL ENETDOWN ENETUNREACH ENETRESET ECONNABORTED ECONNRESET ENOBUFS EISCONN ENOTCONN ESHUTDOWN \
-            ETOOMANYREFS ETIMEDOUT ECONNREFUSED EHOSTDOWN EHOSTUNREACH EALREADY EINPROGRESS ESTALE EUCLEAN ENOTNAM ENAVAIL EISNAM \
-            EREMOTEIO EDQUOT ENOMEDIUM EMEDIUMTYPE ECANCELED ENOKEY EKEYEXPIRED EKEYREVOKED EKEYREJECTED EOWNERDEAD ENOTRECOVERABLE \
-            ERFKILL EHWPOISON
-            """
-        return Dictionary(
-            names.split(separator: " ").enumerated().map { (String($1), Int64($0) + 1) },
-            uniquingKeysWith: { first, _ in first })
-    }()
+    /// The numbers of errors by their names.
+    private static let errors = Dictionary(
+        ErrorName.all.sorted { $0.key < $1.key }.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
 }

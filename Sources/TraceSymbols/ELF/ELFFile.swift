@@ -8,6 +8,9 @@ struct ELFFile: ~Copyable {
     let header: GElf_Ehdr
     private let descriptor: Int32
 
+    /// Whether it is for aarch64; otherwise it is for x86-64, or for a machine that nothing here knows.
+    var isARM: Bool { header.e_machine == UInt16(EM_AARCH64) }
+
     /// Passes the file that these bytes are; nil when they are none.
     static func withFile<Result>(of bytes: [UInt8], _ body: (borrowing ELFFile) -> Result?) -> Result? {
         var bytes = bytes

@@ -18,20 +18,23 @@ struct LibrarySearch {
 
     /// Whether `isWanted` holds for a library that `module` needs, directly or through others.
     ///
-    /// Each library is opened once; the search ends at the first that is wanted.
-    ///
-    /// - Parameter inherited: DT_RPATH directories of the modules above.
+    /// Each library is opened once, in the order in which the loader has them: those that are needed directly come first. The search
+    /// ends at the first that is wanted.
     mutating func anyLibrary(
-        of module: borrowing ELFFile, _ dynamic: DynamicSection, inherited: [String] = [],
-        isWanted: (borrowing ELFFile) -> Bool
+        of module: borrowing ELFFile, _ dynamic: DynamicSection, isWanted: (borrowing ELFFile) -> Bool
     ) -> Bool {
-        let rpaths = dynamic.inheritedPaths + inherited
-        for name in dynamic.needed where seen.insert(name).inserted {
-            guard let library = open(name, first: dynamic.ownPaths.isEmpty ? rpaths : [], then: dynamic.ownPaths)
-            else { continue }
-            let below = DynamicSection(library)
-            if isWanted(library) { return true }
-            if anyLibrary(of: library, below, inherited: rpaths, isWanted: isWanted) { return true }
+        // With each module, the DT_RPATH directories of those above it.
+        var modules = [(dynamic, [String]())], next = 0
+        while next < modules.count {
+            let (dynamic, inherited) = modules[next]
+            let rpaths = dynamic.inheritedPaths + inherited
+            next += 1
+            for name in dynamic.needed where seen.insert(name).inserted {
+                guard let library = open(name, first: dynamic.ownPaths.isEmpty ? rpaths : [], then: dynamic.ownPaths)
+                else { continue }
+                if isWanted(library) { return true }
+                modules.append((DynamicSection(library), rpaths))
+            }
         }
         return false
     }

@@ -1,22 +1,29 @@
 internal import TraceText
 
 /// Where the table for unwinding says that a frame and its return address are, at the first instruction that an entry is for (DWARF
-/// 5, 6.4.2; numbers of registers are those of the System V ABI for x86-64).
+/// 5, 6.4.2; numbers of registers are those of the System V ABI for x86-64, and of DWARF for the Arm 64-bit Architecture).
 struct CallFrame {
     let dataAlignment: Int64
+    private let stackPointer: UInt64
+    private let returns: UInt64
+    /// Where a call puts the return address, from the frame's address on; nil: it stays in its register.
+    private let returnAddressOfCall: Int64?
     /// The frame's address: a register, and what is added to it; nil where an expression tells.
     private var address: (register: UInt64, offset: Int64)?
     /// Where the return address is, from the frame's address on; nil where something else tells.
     private var returnAddress: Int64?
 
-    init(dataAlignment: Int64) { self.dataAlignment = dataAlignment }
+    /// - Parameter isARM: whether it is of aarch64; otherwise it is of x86-64.
+    init(dataAlignment: Int64, isARM: Bool) {
+        self.dataAlignment = dataAlignment
+        (stackPointer, returns, returnAddressOfCall) = isARM ? (31, 30, nil) : (7, 16, -8)
+    }
 
-    private static let stackPointer: UInt64 = 7, returns: UInt64 = 16
-
-    /// Whether the return address is where a call has put it: at the stack pointer.
+    /// Whether the return address is where a call has put it.
     var isOfCall: Bool {
-        guard let address, let returnAddress else { return false }
-        return address.register == Self.stackPointer && address.offset == 8 && returnAddress == -8
+        guard let address else { return false }
+        return address.register == stackPointer && address.offset == -(returnAddressOfCall ?? 0)
+            && returnAddress == returnAddressOfCall
     }
 
     /// How far the frame's address is from the stack pointer after the next instructions, which hold until the place moves on once
@@ -24,7 +31,7 @@ struct CallFrame {
     func next(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Int64? {
         var frame = self
         _ = frame.follow(bytes, range)
-        return frame.address.flatMap { $0.register == Self.stackPointer ? $0.offset : nil }
+        return frame.address.flatMap { $0.register == stackPointer ? $0.offset : nil }
     }
 
     /// Follows instructions until the place for which they hold moves on. What is not known spoils the frame.
@@ -39,14 +46,14 @@ struct CallFrame {
             return Int64(bitPattern: isNegative ? value | ~0 << bits : value)
         }
         func at(_ offset: Int64, _ register: UInt64) {
-            if register == Self.returns { returnAddress = offset &* dataAlignment }
+            if register == returns { returnAddress = offset &* dataAlignment }
         }
         while !reader.isAtEnd, !reader.hasFailed {
             let operation = reader.take(1).first ?? 0
             switch operation >> 6 {
             case 1: return (range.lowerBound + reader.offset, Int(operation & 63))  // DW_CFA_advance_loc
             case 2: at(Int64(bitPattern: reader.take()), UInt64(operation & 63))  // DW_CFA_offset
-            case 3: if UInt64(operation & 63) == Self.returns { returnAddress = nil }  // DW_CFA_restore
+            case 3: if UInt64(operation & 63) == returns { returnAddress = nil }  // DW_CFA_restore
             default:
                 switch operation {
                 case 0x00, 0x0a, 0x0b: break  // nop, remember_state, restore_state
@@ -75,7 +82,7 @@ struct CallFrame {
                 case 0x13:  // def_cfa_offset_sf
                     let offset = signed() &* dataAlignment
                     address?.offset = offset
-                case 0x08: if reader.take() == Self.returns { returnAddress = nil }  // same_value
+                case 0x08: if reader.take() == returns { returnAddress = nil }  // same_value
                 case 0x2e: _ = reader.take()  // GNU_args_size
                 default:
                     (address, returnAddress) = (nil, nil)

@@ -13,7 +13,7 @@ public struct DetourEntries: Sendable {
         public var address: UInt64
         /// Bytes of code.
         public var size: UInt64
-        /// The five bytes that stand there, the first one lowest.
+        /// The five bytes that stand there, or behind the mark there (ENDBR64), the first one lowest; on aarch64, four.
         public var code: UInt64
         var mangledName: String?
 
@@ -51,25 +51,29 @@ public struct DetourEntries: Sendable {
         self.path = path
         self.buildID = file.buildID
         if let buildID, buildID != file.buildID { throw .noSymbols(path) }
-        refusal = file.refusesDetours(hasHooks: hasHooks)
-        guard refusal == nil else {
-            (entries, refused, isStripped) = ([], [], false)
+        if let refusal = file.refusesDetours(hasHooks: hasHooks) {
+            (self.refusal, entries, refused, isStripped) = (refusal, [], [], false)
             return
         }
         let functions = EntrySymbols(file)
         guard !functions.all.isEmpty else { throw .noSymbols(path) }
         isStripped = functions.isStripped
         let judge = DetourJudge(file, functions, hasHooks: hasHooks)
-        (entries, refused) = (judge.entries, judge.refused)
+        refusal = judge.isScalable ? "has code for SVE, whose registers a recorded call would not keep" : nil
+        (entries, refused) = judge.isScalable ? ([], []) : (judge.entries, judge.refused)
     }
 }
 
 private struct DetourJudge {
+    private let isARM: Bool
+    /// Whether code uses vectors of no fixed size, which system calls of the runtime would cut short (SVE).
+    private(set) var isScalable = false
     private(set) var entries: [DetourEntries.Entry] = []
     private(set) var refused: [(name: String, reason: DetourEntries.Reason)] = []
 
     /// - Parameter hasHooks: whether functions look at where they return to for their hooks.
     init(_ file: borrowing ELFFile, _ functions: EntrySymbols, hasHooks: Bool) {
+        isARM = file.isARM
         let code = file.functionSections
         guard let low = code.map(\.range.lowerBound).min(), let high = code.map(\.range.upperBound).max(),
             high - low < 1 << 32
@@ -91,9 +95,17 @@ private struct DetourJudge {
                 let first = surveyed.partitioningIndex { $0.start >= section.range.lowerBound }
                 let end = surveyed.partitioningIndex { $0.start >= section.range.upperBound }
                 surveyed.withUnsafeMutableBufferPointer {
-                    fathom_survey(
-                        &targets, &parts, section.bytes, section.bytes.count, section.range.lowerBound,
-                        $0.baseAddress.map { $0 + first }, end - first, data, data.count)
+                    let functions = $0.baseAddress.map { $0 + first }
+                    if isARM {
+                        let found = fathom_arm_survey(
+                            &parts, section.bytes, section.bytes.count, section.range.lowerBound, functions, end - first
+                        )
+                        if found != 0 { isScalable = true }
+                    } else {
+                        fathom_survey(
+                            &targets, &parts, section.bytes, section.bytes.count, section.range.lowerBound, functions,
+                            end - first, data, data.count)
+                    }
                 }
             }
             for reference in references { fathom_target(&targets, reference.target) }
@@ -154,10 +166,15 @@ private struct DetourJudge {
         // Swift's compiler leaves out entries of functions that throw nothing and keep nothing.
         let isSwift = name?.hasPrefix("$s") ?? false
         guard isSwift || unwind.callEntries.contains(function.start) else { return .unwinding }
-        if let next = unwind.nextFrames[function.start], !Self.explains(code, next) { return .unwinding }
-        guard code.count >= Int(FATHOM_DETOUR_SIZE) else { return .tooShort }
+        if !isARM, let next = unwind.nextFrames[function.start], next.behind < place(code) + detourSize,
+            !Self.explains(code, next)
+        {
+            return .unwinding
+        }
+        guard code.count >= detourSize else { return .tooShort }
+        let bytes = code.baseAddress!.assumingMemoryBound(to: UInt8.self)
         return withUnsafePointer(to: function) { function in
-            switch fathom_judge(&targets, function, code.baseAddress!.assumingMemoryBound(to: UInt8.self), room) {
+            switch isARM ? fathom_arm_judge(function, bytes) : fathom_judge(&targets, function, bytes, room) {
             case FATHOM_HAS_DETOUR: nil
             case FATHOM_LOOPS: .loops
             case FATHOM_TOO_SHORT: .tooShort
@@ -167,6 +184,14 @@ private struct DetourJudge {
             default: .notDecoded
             }
         }
+    }
+
+    private var detourSize: Int { isARM ? Int(FATHOM_ARM_DETOUR_SIZE) : Int(FATHOM_DETOUR_SIZE) }
+
+    /// How many bytes behind the beginning of a function its detour is.
+    private func place(_ code: UnsafeRawBufferPointer) -> Int {
+        guard !isARM, let bytes = code.baseAddress else { return 0 }
+        return fathom_detour_place(bytes.assumingMemoryBound(to: UInt8.self), code.count)
     }
 
     /// Whether the first bytes of code make the frame what the table says that it is behind them: where they do not, control comes
@@ -191,7 +216,8 @@ private struct DetourJudge {
             let address = "0x" + String(function.start, radix: 16)
             refused.append((function.name.map { demangle($0) } ?? address, reason))
         } else {
-            let code = bytes[place..<place + Int(FATHOM_DETOUR_SIZE)].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+            let first = place + self.place(UnsafeRawBufferPointer(rebasing: bytes[place...]))
+            let code = bytes[first..<first + detourSize].reversed().reduce(0) { $0 << 8 | UInt64($1) }
             entries.append(
                 DetourEntries.Entry(
                     address: function.start, size: function.end - function.start, code: code,
@@ -214,7 +240,8 @@ extension DetourEntries {
         "__tls_get_addr", "dlopen", "dlsym", "dlvsym", "dlmopen", "backtrace", "__cxa_throw", "__cxa_rethrow",
     ]
     private static let knownBeginnings = [
-        "_Unwind_", "uw_", "unw_", "_Ux86_64", "_ULx86_64", "__unw_", "_dl_runtime_resolve", "_dl_tlsdesc", "__x86_",
+        "_Unwind_", "uw_", "unw_", "_Ux86_64", "_ULx86_64", "_Uaarch64", "_ULaarch64", "__unw_", "_dl_runtime_resolve",
+        "_dl_tlsdesc", "__x86_",
         "__llvm_retpoline", "__sanitizer_", "__asan_",
         "__tsan_", "__msan_", "__ubsan_", "__interceptor_", "___interceptor_",
     ]

@@ -89,7 +89,7 @@ extension ELFFile {
                 let count = data.pointee.d_size / max(1, gelf_fsize(handle, ELF_T_RELA, 1, UInt32(EV_CURRENT)))
                 var entry = GElf_Rela()
                 for index in 0..<min(count, Int(Int32.max)) where gelf_getrela(data, Int32(index), &entry) != nil {
-                    if entry.r_info & 0xffff_ffff == UInt64(R_X86_64_IRELATIVE) {
+                    if entry.r_info & 0xffff_ffff == UInt64(isARM ? R_AARCH64_IRELATIVE : R_X86_64_IRELATIVE) {
                         found.insert(UInt64(bitPattern: Int64(entry.r_addend)))
                     }
                 }

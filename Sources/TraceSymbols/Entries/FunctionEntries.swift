@@ -68,6 +68,23 @@ public struct FunctionEntries: Sendable {
             || [SHT_DYNSYM, SHT_SYMTAB].contains { file.namesSymbol(["__tsan_acquire"], in: $0) { !$0 } }
     }
 
+    /// The library that unwinds a program's stack for exceptions, where that is nongnu's libunwind, which ends the program at a return
+    /// place; nil: it is another one.
+    ///
+    /// - Parameter libraryPath: as for ``modules(of:libraryPath:)``.
+    public static func foreignUnwinder(of program: String, libraryPath: String?) -> String? {
+        guard let file = try? ELFFile(path: program) else { return nil }
+        var search = LibrarySearch(program: file, libraryPath: libraryPath)
+        var found: String?
+        _ = search.anyLibrary(of: file, DynamicSection(file)) { library in
+            guard library.namesSymbol(["_Unwind_RaiseException"], in: SHT_DYNSYM, where: { !$0 }) else { return false }
+            let own = ["__libunwind_Unwind_RaiseException"]
+            if library.namesSymbol(own, in: SHT_DYNSYM, where: { !$0 }) { found = library.path }
+            return true
+        }
+        return found
+    }
+
     /// Whether the dynamic linker starts the file as a program.
     public static func isProgram(_ path: String) -> Bool {
         guard let file = try? ELFFile(path: path) else { return false }

@@ -8,7 +8,7 @@ extension ELFFile {
     ///
     /// - Parameter hasHooks: whether functions with hooks may have some.
     func refusesDetours(hasHooks: Bool) -> String? {
-        if header.e_machine != UInt16(EM_X86_64) { return "is not for x86-64" }
+        if header.e_machine != UInt16(EM_X86_64), !isARM { return "is for neither x86-64 nor aarch64" }
         if isStatic { return "is linked statically, so that nothing can be preloaded" }
         if hasTextRelocations { return "has code that the dynamic linker changes" }
         if !hasHooks, callsHooks { return "has hooks of its own" }
@@ -21,8 +21,11 @@ extension ELFFile {
         let name = path.split(separator: "/").last ?? ""
         if name.hasPrefix("libjvm.so") { return Self.walks("Java") }
         if name.hasPrefix("libcoreclr") || name.hasPrefix("libmono") { return Self.walks(".NET") }
-        for (text, language) in [("OCAMLRUNPARAM", "OCaml"), ("GHCRTS", "Haskell"), ("turbofan", "JavaScript (V8)")]
-        where hasText(text) { return Self.walks(language) }
+        let texts = [
+            ("OCAMLRUNPARAM", "OCaml"), ("GHCRTS", "Haskell"), ("turbofan", "JavaScript (V8)"),
+            ("MONO_ENV_OPTIONS", ".NET (Mono)"),
+        ]
+        for (text, language) in texts where hasText(text) { return Self.walks(language) }
         return nil
     }
 

@@ -11,10 +11,11 @@ internal import TraceText
 struct UnwindEntries {
     private let bytes: UnsafeRawBufferPointer
     private let address: UInt64
+    private let isARM: Bool
     private(set) var functions: [Range<UInt64>] = []
     /// Where code begins that finds the address it is to return to at the stack pointer, as a function does that was just called.
     private(set) var callEntries: Set<UInt64> = []
-    /// Of these, where the frame changes within so few bytes that a detour takes their place: behind how many, and how far the frame's
+    /// Of these, where the frame changes within so few bytes that a detour may take their place: behind how many, and how far the frame's
     /// address is from the stack pointer then.
     private(set) var nextFrames: [UInt64: (behind: Int, offset: Int64)] = [:]
 
@@ -23,6 +24,7 @@ struct UnwindEntries {
 
     /// - Complexity: O(bytes of the table).
     init(_ file: borrowing ELFFile) {
+        isARM = file.isARM
         guard let section = file.section(named: ".eh_frame"), section.header.sh_type != UInt32(SHT_NOBITS),
             let data = section.data, let start = data.pointee.d_buf
         else {
@@ -65,7 +67,7 @@ struct UnwindEntries {
         // The alignments of code and data, and the register of the return address, a byte in the first version.
         guard letters.first == UInt8(ascii: "z"), bytes[place + 8] == 1 else { return nil }
         _ = number(&at, end)
-        var frame = CallFrame(dataAlignment: signedNumber(&at, end))
+        var frame = CallFrame(dataAlignment: signedNumber(&at, end), isARM: isARM)
         at += 1
         let size = number(&at, end)
         guard at < end, size <= UInt64(end - at) else { return nil }
@@ -114,7 +116,7 @@ struct UnwindEntries {
         let rest = frame.follow(bytes, first..<end)
         if frame.isOfCall {
             callEntries.insert(start)
-            if let rest, rest.behind < 5, let offset = frame.next(bytes, rest.at..<end) {
+            if let rest, rest.behind < 9, let offset = frame.next(bytes, rest.at..<end) {
                 nextFrames[start] = (rest.behind, offset)
             }
         }

@@ -21,7 +21,7 @@ struct CallInstructions {
                 let bytes = data.pointee.d_buf
             else { return }
             let code = UnsafeRawBufferPointer(start: bytes, count: data.pointee.d_size)
-            read(code, at: extent.lowerBound, isARM: file.header.e_machine == UInt16(EM_AARCH64))
+            read(code, at: extent.lowerBound, isARM: file.isARM)
             return
         }
     }

@@ -20,7 +20,7 @@ struct HookCalls {
         targets = definitions
         findSlots(file, hooks)
         let isX86 = file.header.e_machine == UInt16(EM_X86_64)
-        guard isX86 || file.header.e_machine == UInt16(EM_AARCH64), !targets.isEmpty || !slots.isEmpty else { return }
+        guard isX86 || file.isARM, !targets.isEmpty || !slots.isEmpty else { return }
         let code = code(file)
         for section in code { isX86 ? findStubsX86(section) : findStubsArm(section) }
         targets.formUnion(stubs)

@@ -29,7 +29,7 @@ struct FunctionReferences {
     private mutating func readCode(
         _ file: borrowing ELFFile, _ functions: [Range<UInt64>], _ starts: Set<UInt64>
     ) -> [UInt64: [UInt64]] {
-        let isARM = file.header.e_machine == UInt16(EM_AARCH64)
+        let isARM = file.isARM
         let isFixed = file.header.e_type == UInt16(ET_EXEC)
         let hooks = HookedFunctions.hookCalls(in: file)
         var callees: [UInt64: [UInt64]] = [:]

@@ -135,7 +135,8 @@ import Testing
                 Fathom.executable, "record", "-q", "-o", session, "--attach", "\(process.pid)",
             ])
             let isRecorded = waitUntil {
-                (try? Fathom.run(["ctl", "\(process.pid)", "status"]))?.stdout.contains("\(process.pid)") ?? false
+                (try? Fathom.run(["ctl", "\(process.pid)", "status"]))?.stdout.contains("\(process.pid)  recording")
+                    ?? false
             }
             try #require(isRecorded)
             process.signal(SIGUSR1)

@@ -11,12 +11,7 @@
         init() throws { directory = try TemporaryDirectory("detours") }
 
         private func counts(_ options: [String] = []) throws -> [String: Int] {
-            let report = try Fathom.run(["report", "--format", "json", "--limit", "0", session] + options)
-            #expect(report.status == 0, "\(report.stderr)")
-            let json = try #require(JSONSerialization.jsonObject(with: Data(report.stdout.utf8)) as? [String: Any])
-            let rows = try #require(json.values.compactMap { $0 as? [[String: Any]] }.first)
-            return Dictionary(
-                rows.map { ($0["name"] as? String ?? "?", $0["calls"] as? Int ?? 0) }, uniquingKeysWith: +)
+            try Fathom.calls(in: session, options)
         }
 
         private func record(_ program: [String], _ options: [String] = []) throws -> ProcessOutput {
@@ -44,7 +39,7 @@
             #expect(check.status == 0, "\(check.stdout)")
         }
 
-        private static let program = """
+        static let program = """
             #include <setjmp.h>
             #include <stdio.h>
             #include <stdlib.h>
@@ -102,6 +97,35 @@
             #expect(found["even"] == 101 && found["odd"] == 100 && found["jumps"] == 100, "\(found)")
             #expect(
                 try paths().keys.filter { $0.hasSuffix("even") || $0.hasSuffix("odd") }.allSatisfy { $0.count < 40 })
+        }
+
+        /// Functions that cost too much are closed while several threads call them.
+        @Test func keepsToTheBudget() throws {
+            let text = """
+                #include <pthread.h>
+                #include <stdio.h>
+                __attribute__((noinline, noclone)) int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+                static void *work(void *sum) {
+                    *(int *)sum = fib(27);
+                    return NULL;
+                }
+                int main(void) {
+                    pthread_t threads[3];
+                    int sums[3];
+                    for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, work, &sums[i]);
+                    for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+                    printf("%d\\n", sums[0] + sums[1] + sums[2]);
+                    return 0;
+                }
+                """
+            let program = try Toolchain.compile(
+                sources: ["b.c": text], compiler: .gcc, flags: ["-O1", "-pthread"], output: directory.file("b"))
+            let output = try record([program], ["--budget", "5"])
+            #expect(output.status == 0 && output.stdout == "589254\n" && output.stderr.isEmpty, "\(output)")
+            try isWhole()
+            let found = try counts()
+            #expect(found["work"] == 3 && (1..<1_000_000).contains(found["fib"] ?? 0), "\(found)")
+            #expect(try Fathom.run(["info", session]).stdout.contains("1 closed again to keep to the budget"))
         }
 
         @Test(arguments: ["profile", "counts", "flight", "stack"]) func modes(_ mode: String) throws {
@@ -210,6 +234,32 @@
             #expect(try counts()["again"] == 2500)
         }
 
+        /// Handlers of signals throw through functions, and to handlers in them, although these are in the midst of what was moved.
+        @Test(arguments: ["-O0", "-O1", "-O2", "-Os"], [[], ["-static-libgcc", "-static-libstdc++"]])
+        func faultsThrow(_ level: String, _ libraries: [String]) throws {
+            let program = try Binaries.make(
+                "faulting\(level)\(libraries.count)", command: "g++",
+                [level, "-Wall", "-Wextra", "-Werror", "-fnon-call-exceptions"] + libraries,
+                ["\(Binaries.sources)/faulting.cpp"])
+            let plain = try TestSupport.run(program, []), output = try record([program])
+            #expect(plain.status == 0)
+            #expect(output.status == 0 && output.stdout == plain.stdout, "\(output.stdout)\(output.stderr)")
+            try isWhole()
+            #expect(try counts()["by_memory"] == 20)
+        }
+
+        /// At each instruction of a call with a detour, the stack can be unwound.
+        @Test(arguments: ["-O1", "-O3"]) func unwindsAtEachInstruction(_ level: String) throws {
+            let program = try Binaries.make(
+                "stepping\(level)", command: "g++", [level, "-Wall", "-Wextra", "-Werror", "-fno-omit-frame-pointer"],
+                ["\(Binaries.sources)/stepping.cpp"])
+            let plain = try TestSupport.run(program, []), output = try record([program], ["-H", "handled*"])
+            #expect(plain.stdout.hasSuffix(" stepped 0\n"))
+            #expect(output.status == 0 && output.stdout == plain.stdout, "\(output.stdout)\(output.stderr)")
+            try isWhole()
+            #expect(try counts()["at_once"] == 6)
+        }
+
         /// An unwinder that is linked into the program works as it did.
         @Test func ownUnwinder() throws {
             let program = try Toolchain.compile(
@@ -285,6 +335,111 @@
             try isWhole()
             let found = try counts()
             #expect(found["plugged"] == 20 && found["step"] == 60 && found["make"] == 20, "\(found)")
+        }
+
+        /// Calls on a coroutine's stack of 2 KB, of which the last page cannot be read.
+        @Test(arguments: [[], ["--mode", "profile"], ["--mode", "counts"], ["--libcalls"]])
+        func smallStacks(_ options: [String]) throws {
+            let program = try Binaries.make(
+                "small_stack", command: "gcc", ["-O1", "-Wall", "-Wextra", "-Werror"],
+                ["\(Binaries.sources)/small_stack.c"])
+            let plain = try TestSupport.run(program, ["2048"]), output = try record([program, "2048"], options)
+            #expect(plain.status == 0)
+            #expect(output.status == 0 && output.stdout == plain.stdout, "\(output.stdout)\(output.stderr)")
+            try isWhole()
+        }
+
+        /// Who jumps behind the mark of a function comes by its detour.
+        @Test func jumpsBehindMarks() throws {
+            let program = try Toolchain.compile(
+                sources: [
+                    "marks.c": """
+                    #include <stdio.h>
+                    __attribute__((noinline, noclone)) int marked(int n) { return n * 3 + 1; }
+                    int (*volatile function)(int) = marked;
+                    int main(void) {
+                        int sum = 0;
+                        for (int i = 0; i < 10; i++) {
+                            sum += function(i);
+                            sum += ((int (*)(int))((char *)function + 4))(i);
+                        }
+                        printf("%d\\n", sum);
+                    }
+                    """
+                ], compiler: .gcc, flags: ["-O1", "-fcf-protection=branch"], output: directory.file("marks"))
+            let output = try record([program])
+            #expect(output.status == 0 && output.stdout == "290\n", "\(output.stdout)\(output.stderr)")
+            try isWhole()
+            #expect(try counts() == ["main": 1, "marked": 20])
+        }
+
+        /// A program whose exceptions nongnu's libunwind throws cannot be recorded so, and says why.
+        @Test(.enabled(if: access("/usr/lib/x86_64-linux-gnu/libunwind.so.8", R_OK) == 0))
+        func foreignUnwinder() throws {
+            func build(_ name: String, _ first: String, _ second: String) throws -> String {
+                try Toolchain.compile(
+                    sources: [
+                        "throws.cpp": """
+                        #include <cstdio>
+                        __attribute__((noinline)) int deeper(int n) {
+                            if (n == 0) throw 7;
+                            return deeper(n - 1) + 1;
+                        }
+                        int main() {
+                            int caught = 0;
+                            for (int i = 0; i < 10; i++) try { deeper(i); } catch (int n) { caught += n; }
+                            printf("%d\\n", caught);
+                        }
+                        """
+                    ], compiler: .gxx, flags: ["-O1"], libraries: ["-Wl,--no-as-needed", first, second],
+                    output: directory.file(name))
+            }
+            let foreign = try build("foreign", "-l:libunwind.so.8", "-lgcc_s")
+            for option in ["--any", "--libcalls"] {
+                let output = try Fathom.record([foreign], into: session, options: [option])
+                #expect(output.status == 126, "\(output.status)")
+                #expect(output.stderr.contains("foreign throws its exceptions by libunwind.so.8"), "\(output.stderr)")
+            }
+            let output = try record([try build("usual", "-lgcc_s", "-l:libunwind.so.8")])
+            #expect(output.status == 0 && output.stdout == "70\n", "\(output.stderr)")
+        }
+
+        /// Calls that find no return place are counted, with this reason.
+        @Test func lostCalls() throws {
+            let program = try Toolchain.compile(
+                sources: [
+                    "deep.c": """
+                    #include <stdio.h>
+                    __attribute__((noinline, noclone)) int deep(int n) { return n ? deep(n - 1) * 3 + 1 : 0; }
+                    int main(void) {
+                        printf("%d\\n", deep(60000));
+                    }
+                    """
+                ], compiler: .gcc, flags: ["-O1"], output: directory.file("deep"))
+            let plain = try TestSupport.run(program, [])
+            let output = try Fathom.record([program], into: session, options: ["--any"])
+            #expect(output.status == 0 && output.stdout == plain.stdout)
+            let reason = "too many were open at once, and no return place was free"
+            #expect(output.stderr.contains("calls not recorded: " + reason), "\(output.stderr)")
+            let info = try Fathom.run(["info", session])
+            #expect(info.stdout.contains(reason), "\(info.stdout)")
+        }
+
+        /// Threads load a library and fork at once, and what the children do is what they do without it.
+        @Test(arguments: ["free", "locked"], ["--any", "--libcalls"])
+        func forksWhileLoading(_ how: String, _ option: String) throws {
+            let plugin = try Toolchain.compile(
+                sources: ["plugin.c": "int plugged(int n) { return n * 3 + 1; }\n"], compiler: .gcc,
+                flags: ["-O1", "-shared", "-fPIC"], output: directory.file("plugin.so"))
+            let program = try Binaries.make(
+                "fork_loading", command: "gcc", ["-O1", "-Wall", "-Wextra", "-Werror"],
+                ["\(Binaries.sources)/fork_loading.c"], ["-lpthread", "-ldl"])
+            let plain = try TestSupport.run(program, [plugin, how])
+            for _ in 0..<5 {
+                let output = try Fathom.record([program, plugin, how], into: session, options: ["--quiet", option])
+                #expect(output.status == 0 && output.stdout == plain.stdout, "\(output.stdout)\(output.stderr)")
+                try isWhole()
+            }
         }
 
         /// Options choose functions by name, size and cost, and arguments and results are those that the debug information has.

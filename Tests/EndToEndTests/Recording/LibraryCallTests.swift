@@ -1,5 +1,5 @@
 #if arch(x86_64)
-    internal import Foundation
+    internal import Glibc
     import TestSupport
     import Testing
 
@@ -10,14 +10,14 @@
 
         init() throws { directory = try TemporaryDirectory("library-calls") }
 
-        private static let library = """
+        static let library = """
             int lib_twice(int n) { return 2 * n; }
             int lib_walk(int n, int (*step)(int)) { return n == 0 ? 0 : step(n - 1) + 1; }
             int lib_tail(int n);
             int lib_pass(int n) { return lib_tail(n); }
             """
-        private static let otherLibrary = "int lib_tail(int n) { return n + 7; }\n"
-        private static let program = """
+        static let otherLibrary = "int lib_tail(int n) { return n + 7; }\n"
+        static let program = """
             #include <setjmp.h>
             #include <stdio.h>
             #include <stdlib.h>
@@ -74,19 +74,14 @@
         }
 
         private func counts(_ options: [String] = []) throws -> [String: Int] {
-            let report = try Fathom.run(["report", "--format", "json", "--limit", "0", session] + options)
-            #expect(report.status == 0, "\(report.stderr)")
-            let json = try #require(JSONSerialization.jsonObject(with: Data(report.stdout.utf8)) as? [String: Any])
-            let rows = try #require(json.values.compactMap { $0 as? [[String: Any]] }.first)
-            return Dictionary(
-                rows.map { ($0["name"] as? String ?? "?", $0["calls"] as? Int ?? 0) }, uniquingKeysWith: +)
+            try Fathom.calls(in: session, options)
         }
 
         private func record(_ program: [String], _ options: [String] = []) throws -> ProcessOutput {
             try Fathom.record(program, into: session, options: ["--quiet", "--libcalls"] + options)
         }
 
-        private static let expected = [
+        static let expected = [
             "lib_walk": 10, "lib_twice": 1000, "lib_pass": 10, "lib_tail": 10, "qsort": 100, "longjmp": 50, "strdup": 1,
             "printf": 1, "free": 1,
         ]
@@ -134,6 +129,40 @@
             // What the library calls stands below its functions, and what the program calls below main.
             let paths = try Fathom.run(["export", session, "--format", "folded", "-o", "-"]).stdout
             #expect(paths.contains("main;lib_pass;lib_tail ") && paths.contains("main;strdup "), "\(paths)")
+        }
+
+        /// A library that is loaded later and throws, in a program that had no unwinder before, however its slots are bound.
+        @Test(arguments: ["RTLD_NOW", "RTLD_LAZY"]) func throwsInLoadedLibraries(_ binding: String) throws {
+            let library = try Toolchain.compile(
+                sources: [
+                    "plug.cpp": """
+                    #include <cstdio>
+                    #include <stdexcept>
+                    static void fail(int n) { if (n == 0) throw std::runtime_error("thrown"); fail(n - 1); putchar('.'); }
+                    extern "C" int run(int n) {
+                        try { fail(n); } catch (const std::exception &error) { puts(error.what()); }
+                        return n;
+                    }
+                    """
+                ], compiler: .gcc, flags: ["-O1", "-shared", "-fPIC"], libraries: ["-lstdc++"],
+                output: directory.file("plug.so"))
+            let program = try Toolchain.compile(
+                sources: [
+                    "host.c": """
+                    #include <dlfcn.h>
+                    #include <stdio.h>
+                    int main(int count, char **arguments) {
+                        void *library = dlopen(arguments[count - 1], \(binding));
+                        if (!library) return puts(dlerror()), 1;
+                        int (*run)(int) = (int (*)(int))dlsym(library, "run");
+                        return run(3) + run(4);
+                    }
+                    """
+                ], compiler: .gcc, flags: ["-O1"], output: directory.file("host"))
+            for options in [["--libcalls"], ["--libcalls=nosuch"], ["--libcalls", "--any", "--module", "*"]] {
+                let output = try Fathom.record([program, library], into: session, options: ["--quiet"] + options)
+                #expect(output.status == 7 && output.stdout == "thrown\nthrown\n", "\(options): \(output)")
+            }
         }
 
         /// Options that name functions mean library functions, too, and a pattern chooses which are recorded at all.
@@ -186,7 +215,7 @@
             ] { #expect(tree.contains(call), "\(call) in \(tree)") }
         }
 
-        private static let throwing = """
+        static let throwing = """
             #include <cstdio>
             #include <cstdlib>
             #include <execinfo.h>

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Glibc
 import TestSupport
 import Testing
@@ -57,6 +58,18 @@ enum Fathom {
     ) throws(TestSupportError) -> ProcessOutput {
         try run(
             ["record", "-o", session] + options + ["--"] + command, environment: environment, isUrgent: isUrgent)
+    }
+
+    /// How many calls each function of a recording has, by its name; functions of one name together.
+    ///
+    /// - Parameter options: of `report`.
+    static func calls(in session: String, _ options: [String] = []) throws -> [String: Int] {
+        let report = try run(["report", "--format", "json", "--limit", "0", session] + options)
+        #expect(report.status == 0, "\(report.stderr)")
+        let json = try #require(JSONSerialization.jsonObject(with: Data(report.stdout.utf8)) as? [String: Any])
+        let rows = try #require(json.values.compactMap { $0 as? [[String: Any]] }.first)
+        return Dictionary(
+            rows.map { ($0["name"] as? String ?? "?", $0["calls"] as? Int ?? 0) }, uniquingKeysWith: +)
     }
 
     /// Calls that the summary says were left out: the sum of its lines "fathom: warning: 7,678 calls not ...".
