@@ -38,8 +38,8 @@ SILENT static void sleep_raw(long milliseconds) {
 #endif
 
 __attribute__((noinline)) static void naps(void) {
-    for (int i = 0; i < 1500; i++) {
-        spin(20000);
+    for (int i = 0; i < 300; i++) {
+        spin(100000);
         usleep(50);
     }
 }
