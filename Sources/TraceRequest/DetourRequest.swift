@@ -73,6 +73,21 @@ public struct DetourRequest: Sendable {
         return answer
     }
 
+    /// What is said at the end of modules that were asked for, were not known before the program started, and can have no detours.
+    ///
+    /// - Parameter known: the names of those that were known before, and were told of then.
+    public func refusals(_ session: Session, besides known: Set<String>) -> [String] {
+        var lines: Set<String> = []
+        for module in session.processes.flatMap(\.modules) where module.detours == nil {
+            let name = PathText.name(module.path)
+            guard !known.contains(name), holds(module.path, isProgram: nil),
+                let refusal = DetourEntries.refusal(of: module.path, buildID: module.buildID)
+            else { continue }
+            lines.insert("warning: --any: \(name.visible) \(refusal)")
+        }
+        return lines.sorted()
+    }
+
     private static func line(_ name: String, _ count: Int, _ found: DetourEntries) -> String {
         let all = found.entries.count + found.refused.count
         return

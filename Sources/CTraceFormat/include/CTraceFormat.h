@@ -64,6 +64,7 @@ struct fathom_trace_header {
 
 #define FATHOM_SPOILED_HEAD 1u    // the program had written over the buffers' head; more may be missing than said here
 #define FATHOM_SPOILED_PLACES 2u  // most of the unplaced calls found no return place
+#define FATHOM_SPOILED_SYSTEM_CALLS 4u  // system calls of which the kernel told were lost
 
 // ---- Chunks ------------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,9 @@ public struct MissingCalls: Sendable, Equatable {
     /// Calls that the record options left out, as the user asked.
     public var leftOutCalls: UInt64 = 0
 
+    /// Whether system calls are missing, because they came faster than they could be read.
+    public var lacksSystemCalls = false
+
     public var calls: UInt64 { unplacedCalls.addingClamped(unwrittenCalls) }
 }
 

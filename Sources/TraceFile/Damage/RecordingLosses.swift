@@ -8,6 +8,8 @@ package struct RecordingLosses {
     package var spoiledChunks: UInt64
     /// Whether the program had written over these counts. Then more may be missing.
     package var isSpoiled: Bool
+    /// Whether system calls were lost of which the kernel told.
+    package var lacksSystemCalls = false
 
     package init(
         unplacedCalls: UInt64, unwrittenCalls: UInt64, leftOutCalls: UInt64, spoiledChunks: UInt64, isSpoiled: Bool

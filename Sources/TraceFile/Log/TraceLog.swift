@@ -206,7 +206,8 @@ struct TraceLog {
                 unplacedCalls: raw.unplaced_calls,
                 hasNoPlaces: !isOld && raw.is_spoiled & UInt64(FATHOM_SPOILED_PLACES) != 0,
                 unwrittenCalls: raw.unwritten_calls,
-                writeError: Int32(truncatingIfNeeded: raw.write_errno), leftOutCalls: raw.left_out_calls)
+                writeError: Int32(truncatingIfNeeded: raw.write_errno), leftOutCalls: raw.left_out_calls,
+                lacksSystemCalls: !isOld && raw.is_spoiled & UInt64(FATHOM_SPOILED_SYSTEM_CALLS) != 0)
             if !isOld {
                 header.logSize = raw.log_size
                 var spoiled: [Damage.Kind] = raw.is_spoiled & UInt64(FATHOM_SPOILED_HEAD) == 0 ? [] : [.spoiledHead]

@@ -76,6 +76,7 @@ package final class TraceLogWriter {
         let arePlaces = losses.unreturnedCalls > losses.unplacedCalls / 2
         header.is_spoiled =
             UInt64(losses.isSpoiled ? FATHOM_SPOILED_HEAD : 0) | UInt64(arePlaces ? FATHOM_SPOILED_PLACES : 0)
+            | UInt64(losses.lacksSystemCalls ? FATHOM_SPOILED_SYSTEM_CALLS : 0)
         header.write_errno = UInt32(bitPattern: error ?? 0)
         header.log_size = plainBytes
         header.is_complete = 1

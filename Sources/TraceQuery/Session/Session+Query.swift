@@ -15,8 +15,10 @@ extension Session {
 
     /// What the recording lacks: what was found damaged so far, and what was not recorded.
     public var warnings: [String] {
-        damage.entries.map(\.description) + (losses.calls > 0 ? [losses.description] : []) + switchWarnings
-            + faultWarnings + unseenMemory
+        damage.entries.map(\.description) + (losses.calls > 0 ? [losses.description] : [])
+            + (losses.lacksSystemCalls
+                ? ["some system calls are missing, because they came faster than they were read"] : [])
+            + switchWarnings + faultWarnings + unseenMemory
     }
 
     private var switchWarnings: [String] {

@@ -263,6 +263,7 @@ final class Drain: @unchecked Sendable {
             unplacedCalls: unplaced, unwrittenCalls: unwrittenCalls, leftOutCalls: leftOut,
             spoiledChunks: spoiledChunks, isSpoiled: buffers.isSpoiled)
         losses.unreturnedCalls = min(buffers.count(\.unreturned_calls, within: ticks), unplaced)
+        losses.lacksSystemCalls = (systemCalls?.lost ?? 0) > 0
         return losses
     }
 

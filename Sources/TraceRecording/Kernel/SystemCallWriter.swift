@@ -33,6 +33,9 @@ final class SystemCallWriter {
         hasStarts = !options.startsPaused
     }
 
+    /// How many records of system calls were lost.
+    var lost: UInt64 { recorder.lost }
+
     /// A chunk of records with its thread's system calls; nil when there are none.
     func merge(_ header: fathom_chunk, _ payload: UnsafeRawPointer) -> SystemCallMerge? {
         let records = UnsafeRawBufferPointer(start: payload, count: Int(header.used))

@@ -167,7 +167,12 @@ public struct InfoReport {
         if let source = description?.option(.syscalls).flatMap(RecordOptions.SystemCallSource.init) {
             row(
                 "system calls",
-                source == .kernel ? "all, told by the kernel" : "those that programs asked the C library for by name")
+                source == .kernel
+                    ? (session.losses.lacksSystemCalls ? "" : "all, ") + "told by the kernel"
+                    : "those that programs asked the C library for by name")
+        }
+        if session.losses.lacksSystemCalls {
+            row("lost", "some system calls, because they came faster than they were read", .red)
         }
         if let switches = session.switches, switches.lost > 0 {
             row("lost", count(switches.lost, "context switch", "context switches"), .red)
@@ -332,6 +337,12 @@ public struct InfoReport {
             json.field("unplaced_calls", session.losses.unplacedCalls)
             json.field("unwritten_calls", session.losses.unwrittenCalls)
             json.field("left_out_calls", session.losses.leftOutCalls)
+            if let source = description?.option(.syscalls) {
+                json.object("system_calls") {
+                    json.field("source", source)
+                    json.field("are_lost", session.losses.lacksSystemCalls)
+                }
+            }
             if let sources = description?.waitSources {
                 json.object("blocked") {
                     json.field("context_switches", sources.hasSwitches)

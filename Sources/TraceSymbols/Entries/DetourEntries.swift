@@ -62,6 +62,12 @@ public struct DetourEntries: Sendable {
         refusal = judge.isScalable ? "has code for SVE, whose registers a recorded call would not keep" : nil
         (entries, refused) = judge.isScalable ? ([], []) : (judge.entries, judge.refused)
     }
+
+    /// Why a module is left alone as a whole by what its file says of its language and build; nil: it is not, or cannot be read.
+    public static func refusal(of path: String, buildID: [UInt8]) -> String? {
+        guard let file = try? ELFFile(path: path), file.buildID == buildID else { return nil }
+        return file.refusesDetours(hasHooks: true)
+    }
 }
 
 private struct DetourJudge {

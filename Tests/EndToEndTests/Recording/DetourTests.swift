@@ -34,11 +34,6 @@
             return found
         }
 
-        private func isWhole() throws {
-            let check = try Fathom.run(["info", "--check", session])
-            #expect(check.status == 0, "\(check.stdout)")
-        }
-
         static let program = """
             #include <setjmp.h>
             #include <stdio.h>
@@ -83,7 +78,7 @@
             let bare = try build("p", ["-fno-optimize-sibling-calls"])
             let plain = try TestSupport.run(bare, []), output = try record([bare])
             #expect(output.status == 3 && output.stdout == plain.stdout && output.stderr.isEmpty, "\(output.stderr)")
-            try isWhole()
+            try Fathom.isWhole(session)
             #expect(try paths() == expected && expected[";main;work;fib"] == 1)
         }
 
@@ -92,7 +87,7 @@
             let program = try Toolchain.compile(
                 sources: ["p.c": Self.program], compiler: .gcc, flags: ["-O2"], output: directory.file("p"))
             #expect(try record([program]).status == 3)
-            try isWhole()
+            try Fathom.isWhole(session)
             let found = try counts()
             #expect(found["even"] == 101 && found["odd"] == 100 && found["jumps"] == 100, "\(found)")
             #expect(
@@ -122,7 +117,7 @@
                 sources: ["b.c": text], compiler: .gcc, flags: ["-O1", "-pthread"], output: directory.file("b"))
             let output = try record([program], ["--budget", "5"])
             #expect(output.status == 0 && output.stdout == "589254\n" && output.stderr.isEmpty, "\(output)")
-            try isWhole()
+            try Fathom.isWhole(session)
             let found = try counts()
             #expect(found["work"] == 3 && (1..<1_000_000).contains(found["fib"] ?? 0), "\(found)")
             #expect(try Fathom.run(["info", session]).stdout.contains("1 closed again to keep to the budget"))
@@ -181,7 +176,7 @@
             let plain = try TestSupport.run(program, []), output = try record([program])
             #expect(plain.status == 0 && plain.stdout.hasSuffix("1234\n"))
             #expect(output.status == 0 && output.stdout == plain.stdout, "\(output.stdout)\(output.stderr)")
-            try isWhole()
+            try Fathom.isWhole(session)
             let found = try counts()
             #expect(codes.dropLast().allSatisfy { found[$0.0, default: 0] >= 9 } && found["keeps"] == 1, "\(found)")
         }
@@ -230,7 +225,7 @@
             let plain = try TestSupport.run(program, []), output = try record([program])
             #expect(plain.status == 0)
             #expect(output.status == 0 && output.stdout == plain.stdout && output.stderr.isEmpty, "\(output.stderr)")
-            try isWhole()
+            try Fathom.isWhole(session)
             #expect(try counts()["again"] == 2500)
         }
 
@@ -244,7 +239,7 @@
             let plain = try TestSupport.run(program, []), output = try record([program])
             #expect(plain.status == 0)
             #expect(output.status == 0 && output.stdout == plain.stdout, "\(output.stdout)\(output.stderr)")
-            try isWhole()
+            try Fathom.isWhole(session)
             #expect(try counts()["by_memory"] == 20)
         }
 
@@ -256,7 +251,7 @@
             let plain = try TestSupport.run(program, []), output = try record([program], ["-H", "handled*"])
             #expect(plain.stdout.hasSuffix(" stepped 0\n"))
             #expect(output.status == 0 && output.stdout == plain.stdout, "\(output.stdout)\(output.stderr)")
-            try isWhole()
+            try Fathom.isWhole(session)
             #expect(try counts()["at_once"] == 6)
         }
 
@@ -269,72 +264,7 @@
             let plain = try TestSupport.run(program, []), output = try record([program])
             #expect(plain.status == 0)
             #expect(output.status == 0 && output.stdout == plain.stdout && output.stderr.isEmpty, "\(output.stderr)")
-            try isWhole()
-        }
-
-        /// Who calls `dlopen` in the place of itself is whom the dynamic linker takes for its caller.
-        @Test func opensInPlaceOfItself() throws {
-            let plugin = try Toolchain.compile(
-                sources: ["plugin.c": "int plugged(int n) { return n * 3 + 1; }\n"], compiler: .gcc,
-                flags: ["-O1", "-shared", "-fPIC"], output: directory.file("libonly.so"))
-            #expect(plugin.hasSuffix("libonly.so"))
-            let program = try Toolchain.compile(
-                sources: [
-                    "opens.c": """
-                    #include <dlfcn.h>
-                    #include <stdio.h>
-                    __attribute__((noinline)) void *opened(const char *name) { return dlopen(name, RTLD_NOW); }
-                    int main(void) {
-                        void *plugin = opened("libonly.so");
-                        if (!plugin) puts(dlerror());
-                        return plugin ? ((int (*)(int))dlsym(plugin, "plugged"))(5) : 1;
-                    }
-                    """
-                ], compiler: .gcc, flags: ["-O2", "-Wl,-rpath,$ORIGIN"], libraries: ["-ldl"],
-                output: directory.file("opens"))
-            let output = try record([program])
-            #expect(output.status == 16, "\(output.stdout)\(output.stderr)")
-            #expect(try counts() == ["main": 1, "opened": 1, "plugged": 1])
-        }
-
-        /// A library that is loaded gets detours before its constructors run, each time anew.
-        @Test func loadedLibraries() throws {
-            let plugin = try Toolchain.compile(
-                sources: [
-                    "plugin.c": """
-                    __attribute__((noinline)) int step(int n) { return n * 3 + 1; }
-                    static int made;
-                    __attribute__((constructor)) static void make(void) { made = step(1); }
-                    int plugged(int n) { return step(n) + step(made); }
-                    """
-                ], compiler: .gcc,
-                flags: [
-                    "-O1", "-shared", "-fPIC", "-fvisibility=hidden",
-                    "-Dplugged=__attribute__((visibility(\"default\")))plugged",
-                ],
-                output: directory.file("plugin.so"))
-            let program = try Toolchain.compile(
-                sources: [
-                    "loading.c": """
-                    #include <dlfcn.h>
-                    #include <stdio.h>
-                    int main(int count, char **arguments) {
-                        int sum = 0;
-                        for (int i = 0; i < 20; i++) {
-                            void *plugin = dlopen(arguments[1], RTLD_NOW);
-                            int (*plugged)(int) = (int (*)(int))dlsym(plugin, "plugged");
-                            sum += plugged(i);
-                            dlclose(plugin);
-                        }
-                        printf("%d\\n", sum);
-                    }
-                    """
-                ], compiler: .gcc, flags: ["-O1"], libraries: ["-ldl"], output: directory.file("loading"))
-            let output = try record([program, plugin])
-            #expect(output.status == 0 && output.stdout == "850\n", "\(output.stdout)\(output.stderr)")
-            try isWhole()
-            let found = try counts()
-            #expect(found["plugged"] == 20 && found["step"] == 60 && found["make"] == 20, "\(found)")
+            try Fathom.isWhole(session)
         }
 
         /// Calls on a coroutine's stack of 2 KB, of which the last page cannot be read.
@@ -346,7 +276,7 @@
             let plain = try TestSupport.run(program, ["2048"]), output = try record([program, "2048"], options)
             #expect(plain.status == 0)
             #expect(output.status == 0 && output.stdout == plain.stdout, "\(output.stdout)\(output.stderr)")
-            try isWhole()
+            try Fathom.isWhole(session)
         }
 
         /// Who jumps behind the mark of a function comes by its detour.
@@ -369,7 +299,7 @@
                 ], compiler: .gcc, flags: ["-O1", "-fcf-protection=branch"], output: directory.file("marks"))
             let output = try record([program])
             #expect(output.status == 0 && output.stdout == "290\n", "\(output.stdout)\(output.stderr)")
-            try isWhole()
+            try Fathom.isWhole(session)
             #expect(try counts() == ["main": 1, "marked": 20])
         }
 
@@ -423,23 +353,6 @@
             #expect(output.stderr.contains("calls not recorded: " + reason), "\(output.stderr)")
             let info = try Fathom.run(["info", session])
             #expect(info.stdout.contains(reason), "\(info.stdout)")
-        }
-
-        /// Threads load a library and fork at once, and what the children do is what they do without it.
-        @Test(arguments: ["free", "locked"], ["--any", "--libcalls"])
-        func forksWhileLoading(_ how: String, _ option: String) throws {
-            let plugin = try Toolchain.compile(
-                sources: ["plugin.c": "int plugged(int n) { return n * 3 + 1; }\n"], compiler: .gcc,
-                flags: ["-O1", "-shared", "-fPIC"], output: directory.file("plugin.so"))
-            let program = try Binaries.make(
-                "fork_loading", command: "gcc", ["-O1", "-Wall", "-Wextra", "-Werror"],
-                ["\(Binaries.sources)/fork_loading.c"], ["-lpthread", "-ldl"])
-            let plain = try TestSupport.run(program, [plugin, how])
-            for _ in 0..<5 {
-                let output = try Fathom.record([program, plugin, how], into: session, options: ["--quiet", option])
-                #expect(output.status == 0 && output.stdout == plain.stdout, "\(output.stdout)\(output.stderr)")
-                try isWhole()
-            }
         }
 
         /// Options choose functions by name, size and cost, and arguments and results are those that the debug information has.
@@ -529,7 +442,7 @@
             let plain = try TestSupport.run(command[0], Array(command[1...]))
             let output = try record(command, ["--module", "*"])
             #expect(output.status == plain.status && output.stdout == plain.stdout, "\(output.stderr)")
-            try isWhole()
+            try Fathom.isWhole(session)
             #expect(try counts().values.reduce(0, +) > 20)
         }
 

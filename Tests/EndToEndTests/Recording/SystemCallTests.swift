@@ -120,6 +120,27 @@
             #expect(all.flatMap { $0 }.count { $0.call == "sys_sched_yield() = 0" } == 10)
         }
 
+        /// A recorder that does not get to reading in time loses some, and whoever reads the recording is told.
+        @Test(.enabled(if: SystemCallTests.kernelTells, "the kernel tells nobody like us of system calls"))
+        func lostOnes() throws {
+            let program = try Binaries.instrumented("systemcalls.c", .gccO2)
+            let recorder = try BackgroundProcess(
+                [Fathom.executable, "record", "-o", session, "--syscalls", "--", program, "2000000"])
+            let children = "/proc/\(recorder.pid)/task/\(recorder.pid)/children"
+            try #require(waitUntil { (try? readFile(children)).map { !$0.isEmpty } ?? false })
+            usleep(100_000)
+            recorder.signal(SIGSTOP)
+            usleep(300_000)
+            recorder.signal(SIGCONT)
+            #expect(recorder.wait() == 0)
+            let lost = "some system calls", info = try Fathom.run(["info", session])
+            #expect(
+                info.status == 0 && info.stdout.contains(lost) && !info.stdout.contains("all, told"), "\(info.stdout)")
+            #expect(try Fathom.run(["report", session]).stderr.contains(lost))
+            let json = try Fathom.run(["info", "--format", "json", session]).stdout
+            #expect(json.contains(#""system_calls":{"source":"kernel","are_lost":true}"#), "\(json)")
+        }
+
         /// Where the kernel does not tell, the C library's functions tell.
         @Test func byFunctions() throws {
             let program = try Binaries.instrumented("systemcalls.c", .gccO2)

@@ -72,6 +72,12 @@ enum Fathom {
             rows.map { ($0["name"] as? String ?? "?", $0["calls"] as? Int ?? 0) }, uniquingKeysWith: +)
     }
 
+    /// Expects a recording in which nothing is damaged.
+    static func isWhole(_ session: String) throws {
+        let check = try run(["info", "--check", session])
+        #expect(check.status == 0, "\(check.stdout)")
+    }
+
     /// Calls that the summary says were left out: the sum of its lines "fathom: warning: 7,678 calls not ...".
     static func missingCalls(_ summary: String) -> Int {
         summary.split(separator: "\n").reduce(0) { sum, line in

@@ -60,7 +60,7 @@ extension Record {
             if !quiet { problems.forEach(Diagnostics.say) }
             return (ModuleFile(path: module.path, buildID: module.buildID), functions)
         }
-        if let detours { add(detours, to: &known, of: executable, libraryPath) }
+        if let detours { add(detours, to: &known, of: executable) }
         var all = match.all
         all.hasDetour = detours != nil || known.contains { $0.functions?.contains { $0.detour != nil } ?? false }
         var functions = RecordingRequest.Functions(
@@ -83,7 +83,7 @@ extension Record {
         return functions
     }
 
-    private func detourRequest(of executable: String) throws -> DetourRequest? {
+    func detourRequest(of executable: String) throws -> DetourRequest? {
         if any != nil || libcalls != nil,
             let refusal = Refusal(ofPlacesIn: executable, for: any != nil ? "--any" : "--libcalls")
         {
@@ -100,13 +100,18 @@ extension Record {
         return { path, isProgram in detours?.holds(path, isProgram: isProgram) ?? false ? .all : otherwise }
     }
 
+    /// A program, and the libraries that it needs.
+    func neededModules(of executable: String) -> [(path: String, buildID: [UInt8])] {
+        let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
+        return (try? FunctionEntries.modules(of: executable, libraryPath: libraryPath)) ?? []
+    }
+
     /// Adds the functions that get detours, of the program and of what it needs.
     private func add(
         _ detours: DetourRequest, to known: inout [(module: ModuleFile, functions: [NamedFunction]?)],
-        of executable: String, _ libraryPath: String?
+        of executable: String
     ) {
-        let modules = (try? FunctionEntries.modules(of: executable, libraryPath: libraryPath)) ?? []
-        for (index, module) in modules.enumerated() {
+        for (index, module) in neededModules(of: executable).enumerated() {
             let place = known.firstIndex { $0.module.path == module.path }
             let file = ModuleFile(path: module.path, buildID: module.buildID)
             let named = place.flatMap { known[$0].functions } ?? []

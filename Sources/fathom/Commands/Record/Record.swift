@@ -361,7 +361,7 @@ struct Record: ParsableCommand {
             }
         } else {
             tellHooks(of: executable, in: summary.session)
-            if any != nil { tellDetours(in: summary.session) }
+            if any != nil { tellDetours(of: executable, in: summary.session) }
         }
         if memory, let session = try? Session(path: summary.session, readsCalls: false) {
             session.unseenMemory.forEach { Diagnostics.say("warning: \($0)") }
@@ -419,13 +419,16 @@ struct Record: ParsableCommand {
         )
     }
 
-    /// Says which modules got no detours although their functions are fit, in any process.
-    private func tellDetours(in session: String) {
-        let modules = (try? Session(path: session, readsCalls: false))?.processes.flatMap(\.modules) ?? []
-        let lines = modules.compactMap { module in
+    /// Says which modules got no detours although their functions are fit, in any process, and which of those that were found later
+    /// can have none.
+    private func tellDetours(of executable: String, in session: String) {
+        guard let session = try? Session(path: session, readsCalls: false) else { return }
+        let lines = session.processes.flatMap(\.modules).compactMap { module in
             module.detours.flatMap { $0.failure == nil ? nil : DetoursText.line($0, of: module.path) }
         }
-        Set(lines).sorted().forEach(Diagnostics.say)
+        let known = neededModules(of: executable).map { PathText.name($0.path) }
+        let refusals = (try? detourRequest(of: executable))?.refusals(session, besides: Set(known)) ?? []
+        (Set(lines).sorted() + refusals).forEach(Diagnostics.say)
     }
 
     /// The history that the run is to be added to. One that cannot be written is told before the program runs.

@@ -1,0 +1,133 @@
+#if arch(x86_64)
+    import TestSupport
+    import Testing
+
+    /// `record --any`: calls of libraries that programs load while they run.
+    @Suite struct DetourLoadingTests {
+        private let directory: TemporaryDirectory
+        private var session: String { directory.file("s.fathom") }
+
+        init() throws { directory = try TemporaryDirectory("detours-of-libraries") }
+
+        private func counts() throws -> [String: Int] { try Fathom.calls(in: session) }
+
+        private func record(_ program: [String], _ options: [String] = []) throws -> ProcessOutput {
+            try Fathom.record(program, into: session, options: ["--quiet", "--any"] + options)
+        }
+
+        /// Who calls `dlopen` in the place of itself is whom the dynamic linker takes for its caller.
+        @Test func opensInPlaceOfItself() throws {
+            let plugin = try Toolchain.compile(
+                sources: ["plugin.c": "int plugged(int n) { return n * 3 + 1; }\n"], compiler: .gcc,
+                flags: ["-O1", "-shared", "-fPIC"], output: directory.file("libonly.so"))
+            #expect(plugin.hasSuffix("libonly.so"))
+            let program = try Toolchain.compile(
+                sources: [
+                    "opens.c": """
+                    #include <dlfcn.h>
+                    #include <stdio.h>
+                    __attribute__((noinline)) void *opened(const char *name) { return dlopen(name, RTLD_NOW); }
+                    int main(void) {
+                        void *plugin = opened("libonly.so");
+                        if (!plugin) puts(dlerror());
+                        return plugin ? ((int (*)(int))dlsym(plugin, "plugged"))(5) : 1;
+                    }
+                    """
+                ], compiler: .gcc, flags: ["-O2", "-Wl,-rpath,$ORIGIN"], libraries: ["-ldl"],
+                output: directory.file("opens"))
+            let output = try record([program])
+            #expect(output.status == 16, "\(output.stdout)\(output.stderr)")
+            #expect(try counts() == ["main": 1, "opened": 1, "plugged": 1])
+        }
+
+        /// A library that is loaded gets detours before its constructors run, each time anew.
+        @Test func loadedLibraries() throws {
+            let plugin = try Toolchain.compile(
+                sources: [
+                    "plugin.c": """
+                    __attribute__((noinline)) int step(int n) { return n * 3 + 1; }
+                    static int made;
+                    __attribute__((constructor)) static void make(void) { made = step(1); }
+                    int plugged(int n) { return step(n) + step(made); }
+                    """
+                ], compiler: .gcc,
+                flags: [
+                    "-O1", "-shared", "-fPIC", "-fvisibility=hidden",
+                    "-Dplugged=__attribute__((visibility(\"default\")))plugged",
+                ],
+                output: directory.file("plugin.so"))
+            let program = try Toolchain.compile(
+                sources: [
+                    "loading.c": """
+                    #include <dlfcn.h>
+                    #include <stdio.h>
+                    int main(int count, char **arguments) {
+                        int sum = 0;
+                        for (int i = 0; i < 20; i++) {
+                            void *plugin = dlopen(arguments[1], RTLD_NOW);
+                            int (*plugged)(int) = (int (*)(int))dlsym(plugin, "plugged");
+                            sum += plugged(i);
+                            dlclose(plugin);
+                        }
+                        printf("%d\\n", sum);
+                    }
+                    """
+                ], compiler: .gcc, flags: ["-O1"], libraries: ["-ldl"], output: directory.file("loading"))
+            let output = try record([program, plugin])
+            #expect(output.status == 0 && output.stdout == "850\n", "\(output.stdout)\(output.stderr)")
+            try Fathom.isWhole(session)
+            let found = try counts()
+            #expect(found["plugged"] == 20 && found["step"] == 60 && found["make"] == 20, "\(found)")
+        }
+
+        /// Threads load a library and fork at once, and what the children do is what they do without it.
+        @Test(arguments: ["free", "locked"], ["--any", "--libcalls"])
+        func forksWhileLoading(_ how: String, _ option: String) throws {
+            let plugin = try Toolchain.compile(
+                sources: ["plugin.c": "int plugged(int n) { return n * 3 + 1; }\n"], compiler: .gcc,
+                flags: ["-O1", "-shared", "-fPIC"], output: directory.file("plugin.so"))
+            let program = try Binaries.make(
+                "fork_loading", command: "gcc", ["-O1", "-Wall", "-Wextra", "-Werror"],
+                ["\(Binaries.sources)/fork_loading.c"], ["-lpthread", "-ldl"])
+            let plain = try TestSupport.run(program, [plugin, how])
+            for _ in 0..<5 {
+                let output = try Fathom.record([program, plugin, how], into: session, options: ["--quiet", option])
+                #expect(output.status == 0 && output.stdout == plain.stdout, "\(output.stdout)\(output.stderr)")
+                try Fathom.isWhole(session)
+            }
+        }
+
+        /// What is loaded later and can have no detours is told of when the program has ended, but not what was told of before.
+        @Test func refusedLibraries() throws {
+            func library(_ name: String) throws -> String {
+                try Toolchain.compile(
+                    sources: [
+                        "library.c": """
+                        __attribute__((section(".go.buildinfo"))) const char info[16] = "info";
+                        int \(name)(int n) { return n * 2; }
+                        """
+                    ], compiler: .gcc, flags: ["-O1", "-shared", "-fPIC"], output: directory.file("lib\(name).so"))
+            }
+            let (needed, later) = (try library("needed"), try library("later"))
+            let program = try Toolchain.compile(
+                sources: [
+                    "program.c": """
+                    #include <dlfcn.h>
+                    int needed(int n);
+                    int main(int count, char **arguments) {
+                        void *library = dlopen(arguments[count - 1], RTLD_NOW);
+                        return ((int (*)(int))dlsym(library, "later"))(needed(4));
+                    }
+                    """
+                ], compiler: .gcc, flags: ["-O1"], libraries: [needed, "-ldl"], output: directory.file("program"))
+            let output = try Fathom.record([program, later], into: session, options: ["--any"])
+            #expect(output.status == 16, "\(output.stderr)")
+            for name in ["libneeded.so", "liblater.so"] {
+                let refusals = output.stderr.split(separator: "\n").filter {
+                    $0.contains("--any: \(name) has the runtime of Go")
+                }
+                #expect(refusals.count == 1, "\(output.stderr)")
+            }
+        }
+    }
+#endif
