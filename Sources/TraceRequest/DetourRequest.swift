@@ -80,6 +80,11 @@ public struct DetourRequest: Sendable {
         var lines: Set<String> = []
         for module in session.processes.flatMap(\.modules) where module.detours == nil {
             let name = PathText.name(module.path)
+            if module.isUnselected, holds(module.path, isProgram: nil) {
+                lines.insert(
+                    "warning: the functions of \(name.visible) have no detours, because it took too long to judge them")
+                continue
+            }
             guard !known.contains(name), holds(module.path, isProgram: nil),
                 let refusal = DetourEntries.refusal(of: module.path, buildID: module.buildID)
             else { continue }

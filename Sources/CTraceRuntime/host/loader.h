@@ -20,7 +20,10 @@ int loader_modules(fathom_look *look, void *result, uint64_t patience);
 unsigned long long loader_version(const struct dl_phdr_info *info, size_t size);
 
 // Touches the stack that this takes, for those that block signals before they call it.
-INTERNAL void loader_touch_stack(void) { system_touch_stack(vectors_matter ? STACK_ROOM_SLEDS : STACK_ROOM_LISTS); }
+INTERNAL size_t loader_stack_room(void) { return vectors_matter ? STACK_ROOM_SLEDS : STACK_ROOM_LISTS; }
+INTERNAL void loader_touch_stack(void) { system_touch_stack(loader_stack_room()); }
+// For what may as well be done later, on another stack.
+INTERNAL int loader_has_stack(void) { return system_has_stack(loader_stack_room()); }
 int loader_is_free(void);  // no thread is in loader_modules
 
 // Before and after a fork. No thread is in loader_modules while the process forks, unless somebody forks without the C

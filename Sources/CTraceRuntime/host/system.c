@@ -355,6 +355,17 @@ void system_touch_stack(size_t room) {
     }
 }
 
+int system_has_stack(size_t room) {
+    if (blocks) return 1;
+    uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+    for (size_t below = 0; below < room;) {
+        below = room - below > 4096 ? below + 4096 : room;
+        // The kernel reads the set before it refuses what is to be done with it, and fails where a program would fault.
+        if (SYSTEM(rt_sigprocmask, INT32_MAX, sp - below, NULL, sizeof(uint64_t), 0, 0) == -EFAULT) return 0;
+    }
+    return 1;
+}
+
 void system_mask_signals(int how, uint64_t mask, uint64_t *before) {
     SYSTEM(rt_sigprocmask, how, &mask, before, sizeof mask, 0, 0);
 }

@@ -110,6 +110,9 @@ __attribute__((noreturn)) void system_fail(const char *what);
 #define STACK_ROOM_LISTS 4096u  // going through lists of modules
 #define STACK_ROOM_SLEDS 7168u  // the same where it is about sleds, and vector registers are kept
 void system_touch_stack(size_t room);
+// Whether there is so much of it. Nothing faults where there is not, as on the small stack of a handler of signals.
+// What there is has been touched then.
+int system_has_stack(size_t room);
 // Blocks all signals of the thread, and returns those that were blocked before. It is used around everything in whose
 // middle a handler must not fork, because the child would go on with it in memory that it shares with its parent. Calls
 // may nest.

@@ -135,8 +135,7 @@ static void close_ends(const struct thread *t) {
 
 void budget_look_at_ends(struct thread *t, uintptr_t hook_sp) {
     t->ends = FEW_ENDS;
-    if (!is_free(t) || t->state != THREAD_ATTACHED || confine_unnoted()) return;
-    loader_touch_stack();
+    if (!is_free(t) || t->state != THREAD_ATTACHED || confine_unnoted() || !loader_has_stack()) return;
     t->idle = 0;
     t->hook_sp = hook_sp;
     BARRIER();

@@ -118,7 +118,7 @@ static uint64_t switch_ticks(const struct thread *t, uint64_t now, uint64_t proc
     return ticks < elapsed ? (uint64_t)ticks : elapsed;
 }
 
-static int chunk_begin(struct thread *t, const struct previous *previous) {
+static int chunk_begin(struct thread *t, const struct previous *previous, int may_look) {
     struct writer *w = writer_of(t);
     uint32_t slot;
     size_t size;
@@ -162,7 +162,7 @@ static int chunk_begin(struct thread *t, const struct previous *previous) {
     w->pending = t->top + 1;
     running_lane(t)->is_stale = 0;
     fathom_store32(&chunk->magic, FATHOM_CHUNK_MAGIC);  // release: live readers find the header behind it
-    if (w->look) look_at_modules(t);
+    if (w->look && may_look) look_at_modules(t);
     return 1;
 }
 
@@ -201,13 +201,14 @@ void chunk_finish(struct thread *t, uint64_t now) {
     system_restore_signals(signals);
 }
 
-static int make_room(struct thread *t) {
+// With `may_look`, there is stack enough to look at modules and sleds.
+static int make_room(struct thread *t, int may_look) {
     struct writer *w = writer_of(t);
     struct previous previous = {.is_known = 0};
     if (writer_is_to_stop(w)) {
         w->limit = w->wanted_limit;
         w->wanted_limit = NULL;
-        look_at_modules(t);
+        if (may_look) look_at_modules(t);
         if (w->cursor < w->limit) return 1;
     }
     if (w->chunk) {
@@ -215,12 +216,12 @@ static int make_room(struct thread *t) {
         previous.is_known = 1;
         previous.processor_ns = system_processor_ns();
         finish(t, now_ticks());
-        if (UNLIKELY(runtime.head.budget && runtime.can_close)) budget_look(chunk, previous.processor_ns);
+        if (UNLIKELY(may_look && runtime.head.budget && runtime.can_close)) budget_look(chunk, previous.processor_ns);
         __builtin_memcpy(previous.name, chunk->name, sizeof previous.name);
         session_give_slot(w->slot);
         metadata_look_at_title(w->finished);
     }
-    if (chunk_begin(t, &previous)) return 1;
+    if (chunk_begin(t, &previous, may_look)) return 1;
     w->gap = GAP_LOST;
     w->retry = RETRY_CALLS;
     return 0;
@@ -265,11 +266,12 @@ int chunk_make_room(struct thread *t) {
     }
     if (confine_unnoted()) return 0;
     if (w->chunk && w->sequence > 1 && !writer_is_to_stop(w)) await_slot(&t->side_count, SIDE_LIMIT / 4);
-    if (w->look || writer_is_to_stop(w) || (runtime.head.budget && runtime.can_close)) loader_touch_stack();
+    int wants_look = w->look || writer_is_to_stop(w) || (runtime.head.budget && runtime.can_close);
+    int may_look = wants_look && loader_has_stack();
     uint64_t signals = system_block_signals_within(STACK_ROOM_SMALL);
     // If a signal handler interrupted a hook and forked, perhaps a moment ago, the hook goes on in the child with the
     // parent's chunk. The child's own chunk begins when the thread attaches.
-    int made = t->state != THREAD_INTERRUPTED && make_room(t);
+    int made = t->state != THREAD_INTERRUPTED && make_room(t, may_look);
     system_restore_signals(signals);
     return made;
 }

@@ -17,8 +17,7 @@ FATHOM_WITHOUT_HOOKS
 
 // How long a process waits for an answer. A recorder that reads the symbols of a large program takes a second or two.
 #define PATIENCE 5000000000ull  // ns
-// The same where first calls are recorded, for which all of the code has to be decoded, and nothing is recorded
-// without.
+// The same for first calls and detours, for which all of the code has to be decoded, and nothing is recorded without.
 #define LONG_PATIENCE 60000000000ull
 #define LOOK 50000000ull  // ns until the process looks whether the recorder is still there
 #define LEAST 64u         // words of the first table
@@ -269,7 +268,7 @@ static uint32_t ask(const char *build_id, size_t build_id_size, const char *path
 
 static int await_table(uint64_t key, uint32_t number, struct fathom_function_table *found) {
     uint64_t begin = system_monotonic_ns();
-    uint64_t patience = functions_are_entries() ? LONG_PATIENCE : PATIENCE;
+    uint64_t patience = functions_are_entries() || functions_have_detours() ? LONG_PATIENCE : PATIENCE;
     for (;;) {
         uint32_t answered = fathom_load32(&file->answered);
         if (find_table(key, found)) return 1;

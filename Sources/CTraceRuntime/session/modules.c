@@ -196,7 +196,10 @@ static void merge(struct modules *found) {
 }
 
 int modules_scan(uint64_t patience) {
-    loader_touch_stack();
+    if (!loader_has_stack()) {
+        runtime.modules_stale = 1;
+        return 0;
+    }
     uint64_t signals = system_block_signals();
     runtime.modules_stale = 0;
     struct modules found = {0};

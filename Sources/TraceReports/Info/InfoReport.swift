@@ -104,9 +104,21 @@ public struct InfoReport {
         return "forked from \(parent)" + (process.parentPID > 1 ? " by way of \(process.parentPID)" : "")
     }
 
+    /// How many call paths there are.
+    private var paths: UInt64 {
+        session.processes.lazy.flatMap(\.threads).reduce(0) { $0 &+ $1.pathTotals.paths }
+    }
+
+    /// Why calls were not recorded.
+    private var lossReason: String {
+        guard let most = session.description?.option(.maxPaths).flatMap(UInt64.init), paths >= most else {
+            return session.losses.reason
+        }
+        return "their threads had begun when all call paths that --max-paths allows were taken"
+    }
+
     private var pathsText: String {
         let threads = session.processes.flatMap(\.threads)
-        let paths = threads.reduce(0) { $0 &+ $1.pathTotals.paths }
         let folded = threads.reduce(0) { $0 &+ $1.pathTotals.folded }
         if case .samples(let period) = session.content {
             let samples = threads.reduce(0) { $0 &+ $1.outermostCalls }
@@ -185,7 +197,7 @@ public struct InfoReport {
             row("left out", count(session.losses.leftOutCalls, "call") + ", by the options")
         }
         if session.lostCalls > 0 {
-            row("lost", count(session.lostCalls, "call") + " not recorded: \(session.losses.reason)", .red)
+            row("lost", count(session.lostCalls, "call") + " not recorded: \(lossReason)", .red)
         }
         row(
             "processes",
@@ -238,7 +250,8 @@ public struct InfoReport {
         }
         line("  modules    ", "\(process.modules.count)")
         for module in process.modules where module.isUnselected {
-            let reason = "its functions were not known, so options by name do not hold for them"
+            let detours = session.description?.option(.any) == nil ? "" : "they have no detours, and "
+            let reason = "its functions were not known in time, so \(detours)options by name do not hold for them"
             line("  unselected ", "\(module.path.visible): \(reason)")
         }
         // A library may have been loaded more than once.

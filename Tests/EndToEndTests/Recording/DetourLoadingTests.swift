@@ -97,6 +97,57 @@
             }
         }
 
+        /// A handler that loads a library, and calls functions then, has a small stack above memory that cannot be read.
+        @Test(arguments: [
+            ["--any"], ["--any", "--mode", "counts"], ["--any", "--mode", "stack"], ["--any", "--budget", "1%"],
+            ["--any", "--libcalls"], ["--libcalls"],
+        ])
+        func smallStacksOfHandlers(_ options: [String]) throws {
+            let plugin = try Toolchain.compile(
+                sources: ["plugin.c": "int plugged(int n) { return n * 3 + 1; }\n"], compiler: .gcc,
+                flags: ["-O1", "-shared", "-fPIC"], output: directory.file("plugin.so"))
+            let program = try Toolchain.compile(
+                sources: [
+                    "program.c": """
+                    #define _GNU_SOURCE
+                    #include <dlfcn.h>
+                    #include <signal.h>
+                    #include <stdlib.h>
+                    #include <sys/mman.h>
+                    #include <unistd.h>
+                    #define KEEP __attribute__((noinline, noclone))
+                    static const char *name;
+                    KEEP int leaf(int n) { return n * 5 + 2; }
+                    static void handle(int signal) {
+                        void *library = dlopen(name, RTLD_NOW);
+                        int (*plugged)(int) = (int (*)(int))dlsym(library, "plugged");
+                        int sum = 0;
+                        for (int i = 0; i < 20000; i++) sum += leaf(i) + plugged(i);
+                        _exit(sum == 1599980000 ? 3 : 4);
+                    }
+                    int main(int count, char **arguments) {
+                        size_t size = atoi(arguments[1]), page = 4096;
+                        name = arguments[2];
+                        for (int i = 0; i < 100; i++) leaf(i);
+                        char *memory = mmap(0, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                        mprotect(memory, page, PROT_NONE);
+                        stack_t stack = {.ss_sp = memory + page, .ss_size = size};
+                        sigaltstack(&stack, 0);
+                        struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK};
+                        sigaction(SIGSEGV, &action, 0);
+                        *(volatile int *)8 = count;
+                    }
+                    """
+                ], compiler: .gcc, flags: ["-O1"], libraries: ["-ldl"], output: directory.file("program"))
+            for size in stride(from: 10240, through: 20480, by: 1024) {
+                let plain = try TestSupport.run(program, ["\(size)", plugin])
+                #expect(plain.status == 3)
+                let output = try Fathom.record(
+                    [program, "\(size)", plugin], into: session, options: ["--quiet"] + options)
+                #expect(output.status == plain.status, "\(size): \(output.stderr)")
+            }
+        }
+
         /// What is loaded later and can have no detours is told of when the program has ended, but not what was told of before.
         @Test func refusedLibraries() throws {
             func library(_ name: String) throws -> String {
