@@ -360,8 +360,7 @@ int system_has_stack(size_t room) {
     uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
     for (size_t below = 0; below < room;) {
         below = room - below > 4096 ? below + 4096 : room;
-        // The kernel reads the set before it refuses what is to be done with it, and fails where a program would fault.
-        if (SYSTEM(rt_sigprocmask, INT32_MAX, sp - below, NULL, sizeof(uint64_t), 0, 0) == -EFAULT) return 0;
+        if (!system_is_readable((const void *)(sp - below))) return 0;
     }
     return 1;
 }

@@ -127,10 +127,21 @@
             let recorder = try BackgroundProcess(
                 [Fathom.executable, "record", "-o", session, "--syscalls", "--", program, "2000000"])
             let children = "/proc/\(recorder.pid)/task/\(recorder.pid)/children"
-            try #require(waitUntil { (try? readFile(children)).map { !$0.isEmpty } ?? false })
-            usleep(100_000)
+            var made: Int32?
+            _ = waitUntil {
+                let text = (try? readFile(children)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+                made = text.split(separator: " ").first.flatMap { Int32($0) }
+                return made != nil
+            }
+            let child = try #require(made)
             recorder.signal(SIGSTOP)
-            usleep(300_000)
+            // Its time within system calls, in ticks of 10 ms (proc_pid_stat(5)), unless it has ended.
+            let isBehind = waitUntil {
+                let line = (try? readFile("/proc/\(child)/stat")).map { String(decoding: $0, as: UTF8.self) } ?? ""
+                let fields = line.split(separator: ")").last?.split(separator: " ") ?? []
+                return fields.count > 12 && (fields[0] == "Z" || Int(fields[12]) ?? 0 >= 20)
+            }
+            #expect(isBehind)
             recorder.signal(SIGCONT)
             #expect(recorder.wait() == 0)
             let lost = "some system calls", info = try Fathom.run(["info", session])
