@@ -77,18 +77,21 @@ public struct DetourRequest: Sendable {
     ///
     /// - Parameter known: the names of those that were known before, and were told of then.
     public func refusals(_ session: Session, besides known: Set<String>) -> [String] {
-        var lines: Set<String> = []
+        var lines: Set<String> = [], seen: Set<String> = []
         for module in session.processes.flatMap(\.modules) where module.detours == nil {
+            // Processes share most of their modules.
+            guard seen.insert("\(module.isUnselected) \(module.buildID) \(module.path)").inserted,
+                holds(module.path, isProgram: nil)
+            else { continue }
             let name = PathText.name(module.path)
-            if module.isUnselected, holds(module.path, isProgram: nil) {
+            if module.isUnselected {
                 lines.insert(
                     "warning: the functions of \(name.visible) have no detours, because it took too long to judge them")
-                continue
-            }
-            guard !known.contains(name), holds(module.path, isProgram: nil),
+            } else if !known.contains(name),
                 let refusal = DetourEntries.refusal(of: module.path, buildID: module.buildID)
-            else { continue }
-            lines.insert("warning: --any: \(name.visible) \(refusal)")
+            {
+                lines.insert("warning: --any: \(name.visible) \(refusal)")
+            }
         }
         return lines.sorted()
     }

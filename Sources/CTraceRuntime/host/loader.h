@@ -19,8 +19,9 @@ int loader_modules(fathom_look *look, void *result, uint64_t patience);
 // How often modules have come and gone (dlpi_adds and dlpi_subs); 0 where the C library does not say.
 unsigned long long loader_version(const struct dl_phdr_info *info, size_t size);
 
-// Touches the stack that this takes, for those that block signals before they call it.
+// The stack that this takes, in bytes.
 INTERNAL size_t loader_stack_room(void) { return vectors_matter ? STACK_ROOM_SLEDS : STACK_ROOM_LISTS; }
+// Touches it, for those that block signals before they call it.
 INTERNAL void loader_touch_stack(void) { system_touch_stack(loader_stack_room()); }
 // For what may as well be done later, on another stack.
 INTERNAL int loader_has_stack(void) { return system_has_stack(loader_stack_room()); }

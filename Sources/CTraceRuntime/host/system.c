@@ -356,13 +356,7 @@ void system_touch_stack(size_t room) {
 }
 
 int system_has_stack(size_t room) {
-    if (blocks) return 1;
-    uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
-    for (size_t below = 0; below < room;) {
-        below = room - below > 4096 ? below + 4096 : room;
-        if (!system_is_readable((const void *)(sp - below))) return 0;
-    }
-    return 1;
+    return blocks || system_can_read((const char *)__builtin_frame_address(0) - room, room);
 }
 
 void system_mask_signals(int how, uint64_t mask, uint64_t *before) {

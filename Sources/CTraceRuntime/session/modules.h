@@ -5,8 +5,8 @@
 
 #include "../host/loader.h"
 
-// Writes what has changed since the last time. 0 where the list of modules could not be had (host/loader.h): then it
-// remains to be looked at, which runtime.modules_stale says.
+// Writes what has changed since the last time. 0 where the list of modules could not be had (host/loader.h), or the
+// stack has too little room: then it remains to be looked at, which runtime.modules_stale says.
 int modules_scan(uint64_t patience);
 void modules_forget(void);  // so that the next scan writes all
 // Takes the functions that the session's file of this number names in place of those that were named. 0 when there is
