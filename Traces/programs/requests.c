@@ -1,8 +1,8 @@
 // A server of sorts: `requests COUNT SLOW [how]` handles so many requests, each with a few calls, and the one with
-// number SLOW takes 300 ms. `how` says what is special about that one: `save` (the program asks for a save then),
-// `abort`, `hang` (it takes for ever), `large` (it handles 100,000 others, too), `nested` (it calls itself ten times,
-// each call ends 20 ms after the other), `deep` (it was called by 400 others, which end with it), `daemon` (it hangs in
-// a child, whose parent has ended). TRUTH receives the process id.
+// number SLOW takes 300 ms, or WAIT_MS. `how` says what is special about that one: `save` (the program asks for a save
+// then), `abort`, `hang` (it takes for ever), `large` (it handles 100,000 others, too), `nested` (it calls itself ten
+// times, each call ends 20 ms after the other), `deep` (it was called by 400 others, which end with it), `daemon` (it
+// hangs in a child, whose parent has ended). TRUTH receives the process id.
 
 #include <string.h>
 #include <time.h>
@@ -15,8 +15,9 @@ APART static int parse(int n) { return n * 7 + 1; }
 APART static int look_up(int n) { return parse(n) ^ 3; }
 
 APART static void wait_for_disk(void) {
-    struct timespec time = {0, 300000000};
-    nanosleep(&time, NULL);
+    const char *told = getenv("WAIT_MS");
+    long wait = told ? atol(told) : 300;
+    nanosleep(&(struct timespec){wait / 1000, wait % 1000 * 1000000}, NULL);
 }
 
 APART static int handle(int n, int is_slow) {

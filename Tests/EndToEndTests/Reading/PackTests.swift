@@ -104,9 +104,9 @@ import Testing
     /// A log that is packed while it is recorded has the same calls, and what it unpacks to is the same.
     @Test(arguments: ["gcc", "clang"]) func whileRecording(_ compiler: String) throws {
         try build(compiler)
-        try record("--compress", arguments: ["27"])
+        try record("--compress", arguments: ["22"])
         let counts = try Dump(directory.file("s.fathom")).counts()
-        #expect(counts["fib"] == 2 * 635_621 + 392_835 + 242_785 + 15, "\(counts)")
+        #expect(counts["fib"] == 2 * 57_313 + 35_421 + 21_891 + 15, "\(counts)")
         let expected = try shown(Self.views, "s.fathom")
         #expect(try fathom("unpack", "s.fathom", "-o", "plain.fathom").status == 0)
         #expect(try fathom("pack", "s.fathom").status == 0)

@@ -23,7 +23,7 @@ import Testing
     /// Each deadlock is one report, which tells in the end how long it lasted: those that end by a time limit, and those that
     /// the program's end ends.
     @Test func everyWayIsOneReport() throws {
-        let output = try run(hangs.command(["--timeout", "500ms"], [program(), "2500", "4500"]))
+        let output = try run(hangs.urgentCommand(["--timeout", "500ms"], [program(), "2500", "4500"]))
         #expect(output.status == 0, "\(output.stderr)")
         let measured: [String: Double] = try output.numbers()
         #expect(measured.count == 21, "\(output.stdout)")
@@ -51,7 +51,7 @@ import Testing
 
     /// A deadlock that comes again is another one, and all of them are completed.
     @Test func again() throws {
-        let output = try run(hangs.command(["--timeout", "300ms"], [program(), "1200", "4000", "loop"]))
+        let output = try run(hangs.urgentCommand(["--timeout", "300ms"], [program(), "1200", "4000", "loop"]))
         #expect(output.status == 0, "\(output.stderr)")
         let reports = try reports().filter { $0["thread_name"] as? String == "timed" }
         #expect((2...4).contains(reports.count), "\(reports)")

@@ -16,7 +16,14 @@ import Testing
         let binary = try Binaries.instrumented("requests.c", build)
         let size = options.contains("--keep") ? [] : ["--keep", "4M"]
         return try Fathom.record(
-            [binary] + arguments, into: ring, options: ["--mode", "flight"] + size + options, isUrgent: isUrgent)
+            [binary] + arguments, into: ring, options: ["--mode", "flight"] + size + options,
+            environment: ["WAIT_MS": "1000"], isUrgent: isUrgent)
+    }
+
+    /// Whether a save tells of the request that waits for a second, and not of one that a busy machine made take longer than
+    /// the 700 ms that the tests allow.
+    private func tellsOfTheSlowOne(_ output: ProcessOutput) -> Bool {
+        output.stderr.contains("in \(save(1)): handle took") && output.stderr.contains(#/handle took [0-9.]+ s /#)
     }
 
     private func names() throws -> [String] {
@@ -38,24 +45,24 @@ import Testing
     /// One slow call among 100,000: it is saved whole, by itself, and nothing else is written.
     @Test(arguments: [Build.gccO2, .clangO0])
     func slowCallIsSaved(_ build: Build) throws {
-        let recorded = try record(build, ["100000", "60000"], ["--when", "handle>200ms", "--when", "parse>1s"])
+        let recorded = try record(build, ["100000", "60000"], ["--when", "handle>700ms", "--when", "parse>1s"])
         #expect(recorded.status == 0)
-        #expect(recorded.stderr.contains("in \(save(1)): handle took 3"), "\(recorded.stderr)")
+        #expect(tellsOfTheSlowOne(recorded), "\(recorded.stderr)")
         #expect(try names() == ["server-1.fathom"])
         let (calls, longest) = try handled(save(1))
-        #expect((300..<400).contains(longest))
+        #expect(longest >= 1000)
         // The ring holds some ten thousand requests; a few of them came before the recorder heard of the slow one.
         #expect((1000..<100_000).contains(calls), "\(calls)")
-        let tree = try Fathom.run(["tree", "--filter", "handle", "--min-cost", "200ms", save(1)])
+        let tree = try Fathom.run(["tree", "--filter", "handle", "--min-cost", "700ms", save(1)])
         #expect(tree.stdout.contains("wait_for_disk") && !tree.stdout.contains("(inherited)"), "\(tree.stdout)")
         let info = try Fathom.run(["info", save(1)])
-        #expect(info.stdout.contains("saved        because handle took 3"), "\(info.stdout)")
+        #expect(info.stdout.contains("saved        because handle took "), "\(info.stdout)")
         #expect(info.stdout.contains("damage       none"), "\(info.stdout)")
     }
 
     /// A save knows what the slow call waited for, and nothing of the kernel's is kept beside the ring.
     @Test func waitsAreSaved() throws {
-        let recorded = try record(.gccO2, ["100000", "60000"], ["--when", "handle>200ms", "--blocked"])
+        let recorded = try record(.gccO2, ["100000", "60000"], ["--when", "handle>700ms", "--blocked"])
         #expect(recorded.status == 0, "\(recorded.stderr)")
         #expect(try names() == ["server-1.fathom"])
         let waits = try Fathom.run(["waits", "--format", "json", save(1)]).stdout
@@ -64,12 +71,13 @@ import Testing
         #expect(chain.contains("waited for time to pass"), "\(chain)")
         // The call ran for less than it took by what it slept.
         let blocked = try handled(save(1), ["--times", "blocked"]).longest
-        #expect((290..<400).contains(blocked), "\(blocked)")
+        let whole = try handled(save(1)).longest
+        #expect(blocked >= 990 && blocked <= whole, "\(blocked) of \(whole)")
     }
 
     /// Nothing happened, so nothing is kept.
     @Test func nothingIsKeptWithoutReason() throws {
-        let recorded = try record(.gccO2, ["1000"], ["--when", "handle>200ms"])
+        let recorded = try record(.gccO2, ["1000"], ["--when", "handle>700ms"])
         #expect(recorded.status == 0 && recorded.stderr.contains("nothing asked for a save, so nothing was kept"))
         #expect(try names().isEmpty)
     }
@@ -99,8 +107,8 @@ import Testing
 
     /// Four hundred other calls end at once behind it: none pushes out the one that matters, or is saved itself.
     @Test func manyLongCallsAtOnce() throws {
-        let recorded = try record(.gccO2, ["1000", "900", "deep"], ["--when", "handle>200ms"])
-        #expect(recorded.stderr.contains("in \(save(1)): handle took 3"), "\(recorded.stderr)")
+        let recorded = try record(.gccO2, ["1000", "900", "deep"], ["--when", "handle>700ms"])
+        #expect(tellsOfTheSlowOne(recorded), "\(recorded.stderr)")
         #expect(try names() == ["server-1.fathom"])
     }
 
@@ -112,20 +120,20 @@ import Testing
         for options in [[], ["--max-depth", "100"]] {
             let recorded = try Fathom.record(
                 [binary] + arguments, into: ring, options: ["--mode", "flight", "--when", "handle*>200ms"] + options)
-            #expect(recorded.stderr.contains("handle took 3"), "\(recorded.stderr)")
+            #expect(recorded.stderr.contains("handle took "), "\(recorded.stderr)")
         }
     }
 
     /// Each call of a recursion takes long when one does. That is one event.
     @Test func recursionIsSavedOnce() throws {
-        let recorded = try record(.gccO2, ["1000", "900", "nested"], ["--when", "handle>200ms"])
-        #expect(recorded.stderr.contains("in \(save(1)): handle took 3"), "\(recorded.stderr)")
+        let recorded = try record(.gccO2, ["1000", "900", "nested"], ["--when", "handle>700ms"])
+        #expect(tellsOfTheSlowOne(recorded), "\(recorded.stderr)")
         #expect(try names() == ["server-1.fathom"])
     }
 
     /// A condition on a function that there is not would never hold.
     @Test func unknownFunctionIsTold() throws {
-        let recorded = try record(.gccO2, ["1000"], ["--when", "hanlde>200ms", "--when", "handle>200ms"])
+        let recorded = try record(.gccO2, ["1000"], ["--when", "hanlde>200ms", "--when", "handle>700ms"])
         #expect(
             recorded.stderr.contains(
                 "warning: --when hanlde matches no function of the program or the libraries that it needs; did you mean"
@@ -159,9 +167,9 @@ import Testing
     /// The time that is kept is kept to, also where one buffer goes back for longer.
     @Test func noMoreTimeIsKept() throws {
         let recorded = try record(
-            .gccO2, ["20", "15", "nested"], ["--keep", "2M", "--keep", "50ms", "--when", "handle>200ms"])
+            .gccO2, ["20", "15", "nested"], ["--keep", "2M", "--keep", "50ms", "--when", "handle>700ms"])
         #expect(recorded.stderr.contains("handle took"), "\(recorded.stderr)")
-        // The innermost handle waits for 300 ms, in the midst of which the time begins.
+        // The innermost handle waits for a second, in the midst of which the time begins.
         let lines = try Fathom.run(["dump", save(1)]).stdout.split(separator: "\n")
         let first = try #require(
             lines.first { $0.contains(" inherited ") && $0.hasSuffix(" wait_for_disk") }, "\(lines)")
@@ -177,9 +185,9 @@ import Testing
 
     /// A crash is saved however many saves there were.
     @Test func crashIsSavedBeyondTheLimit() throws {
-        let options = ["--when", "handle>200ms", "--limit-saves", "1/hour"]
+        let options = ["--when", "handle>700ms", "--limit-saves", "1/hour"]
         let recorded = try record(.gccO2, ["100000", "70000", "abort"], options)
-        #expect(recorded.stderr.contains("in \(save(1)): handle took 3"), "\(recorded.stderr)")
+        #expect(tellsOfTheSlowOne(recorded), "\(recorded.stderr)")
         #expect(recorded.stderr.contains("in \(save(2)): SIGABRT ended the program"), "\(recorded.stderr)")
         #expect(try names() == ["server-1.fathom", "server-2.fathom"])
     }
@@ -215,7 +223,7 @@ import Testing
         let recorded = try record(
             .gccO2, [counts.0, counts.1], ["--when", "parse>p99*900000", "--when", "handle>\(limit)"],
             isUrgent: true)
-        #expect(recorded.stderr.contains("handle took 3"), "\(recorded.stderr)")
+        #expect(recorded.stderr.contains("handle took "), "\(recorded.stderr)")
     }
 
     /// Fewer calls have no percentile.

@@ -96,17 +96,10 @@ import Testing
 
     /// A hang is one report, which has its real duration in the end; a shorter call is none.
     @Test func durations() throws {
-        let options = ["--timeout", "400ms"]
+        let options = ["--timeout", "800ms"]
         let short = try run(hangs.command(options, [Hangs.program(), "sleep", "100", "3"]))
         #expect(short.status == 0 && hangs.found().isEmpty)
-        let long = try run(hangs.command(options, [Hangs.program(), "sleep", "900", "2"]))
-        let reports = hangs.found()
-        #expect(long.status == 0 && reports.count == 2)
-        for report in reports {
-            let duration = Int(report.member("duration_ns") ?? "") ?? 0
-            #expect(report.member("ended") == "true" && (900_000_000..<1_500_000_000).contains(duration), "\(report)")
-            #expect(report.path == ["main", "hang_sleep", "wait_for"])
-        }
+        try expectDurations(options, ["sleep", "1600", "2"], path: ["main", "hang_sleep", "wait_for"])
         let list = try Fathom.run(["watch", "--list", hangs.reports])
         #expect(list.status == 0 && list.stdout.contains(": main → hang_sleep → wait_for"))
         #expect(list.stdout.split(separator: "\n").count == 2, "\(list.stdout)")
@@ -114,18 +107,35 @@ import Testing
 
     /// The time between two marks is watched in place of calls: what lies outside does not hang.
     @Test func marks() throws {
-        let output = try run(
-            hangs.command(
-                ["--timeout", "400ms", "--between", "request begins,request ends"],
-                [Hangs.program(), "requests", "900", "3"]))
+        let options = ["--timeout", "400ms", "--between", "request begins,request ends"]
+        try expectDurations(
+            options, ["requests", "900", "3"], path: ["main", "hang_requests", "wait_for"], outside: 900)
+    }
+
+    /// Each hang of a program has a report that has ended, and tells how long it was: no less than what the program waits for,
+    /// and all together no longer than the program ran.
+    ///
+    /// - Parameters:
+    ///   - program: how it hangs, for how many ms, and how often.
+    ///   - outside: for how many ms it waits besides, each time.
+    private func expectDurations(
+        _ options: [String], _ program: [String], path: [String], outside: Double = 0
+    ) throws {
+        let wait = try #require(Double(try program.at(1))), times = try #require(Double(try program.at(2)))
+        let start = ContinuousClock.now
+        let output = try run(hangs.command(options, [Hangs.program()] + program))
+        let whole = (ContinuousClock.now - start) / .nanoseconds(1)
         let reports = hangs.found()
-        #expect(output.status == 0 && reports.count == 3, "\(output.stderr)")
+        #expect(output.status == 0 && reports.count == Int(times), "\(output.stderr)")
+        var sum = 0.0
         for report in reports {
-            let duration = Int(report.member("duration_ns") ?? "") ?? 0
             #expect(report.member("kind") == "hang" && report.member("ended") == "true", "\(report)")
-            #expect((900_000_000..<1_500_000_000).contains(duration), "\(report)")
-            #expect(report.path == ["main", "hang_requests", "wait_for"], "\(report)")
+            #expect(report.path == path, "\(report)")
+            let duration = try #require(report.member("duration_ns").flatMap { Double($0) })
+            #expect(duration >= wait * 1e6, "\(report)")
+            sum += duration
         }
+        #expect(sum <= whole - outside * times * 1e6, "\(sum) of \(whole)")
     }
 
     /// What hangs before a mark hangs in the launch.
@@ -176,18 +186,23 @@ import Testing
 
     /// A process that is stopped does not hang, and the time in which it is stopped does not count.
     @Test func stoppedProcess() throws {
+        let start = ContinuousClock.now
         let watch = try hangs.start(["--timeout", "600ms"], [Hangs.program(), "poll", "100000"])
         defer { withExtendedLifetime(watch) {} }
         let program = try #require(child(of: watch.pid))
         // It may hang before it is stopped, on a busy machine; then the report says how long it did.
+        let stop = ContinuousClock.now
         kill(program, SIGSTOP)
         usleep(1_500_000)
         let early = hangs.found().count
+        let stopped = ContinuousClock.now - stop
         kill(program, SIGCONT)
         let report = try #require(hangs.wait())
+        let whole = ContinuousClock.now - start
         #expect(early == 0 || report.member("ended") == "false")
-        let duration = Int(report.member("duration_ns") ?? "") ?? 0
-        if early == 0 { #expect((600_000_000..<1_400_000_000).contains(duration), "\(report)") }
+        let duration = try #require(report.member("duration_ns").flatMap { Double($0) })
+        let running = (whole - stopped) / .nanoseconds(1)
+        if early == 0 { #expect(duration >= 600e6 && duration <= running, "\(running): \(report)") }
     }
 
     /// The child of a process.

@@ -16,6 +16,11 @@ struct Hangs {
         [Fathom.executable, "watch", "--quiet", "--reports", reports] + options + ["--"] + program
     }
 
+    /// The same, which goes before others who want the processors, as ``Privilege/urgent(_:)`` says.
+    func urgentCommand(_ options: [String], _ program: [String]) -> [String] {
+        Privilege.urgent(command(options, program))
+    }
+
     func start(_ options: [String], _ program: [String]) throws -> BackgroundProcess {
         try BackgroundProcess(command(options, program))
     }
