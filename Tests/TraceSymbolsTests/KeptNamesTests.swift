@@ -57,6 +57,22 @@ import TraceSymbols
         #expect(!unasked.isKnown && unasked.name == "program+0xffff0000")
     }
 
+    /// Small functions that have neither names nor lines.
+    @Test func strippedFunctions() throws {
+        let path = try Toolchain.compile(
+            sources: [
+                "many.c": (0..<300).map { "int f\($0)(int n) { return n + \($0); }\n" }.joined() + "int main() {}"
+            ],
+            compiler: .gcc, flags: ["-Os"], output: directory.file("many"))
+        let functions = try ListedFunction.all(of: path).map(\.start)
+        _ = try run("strip", [path])
+        let file = ModuleSymbols(path: path, buildID: [])
+        let module = file.keep(functions: Set(functions), sites: [], variables: [])
+        let symbols = functions.map { file.symbol(at: $0) }
+        let kept = try kept(module, of: path, [])
+        #expect(functions.map { kept.symbol(at: $0) } == symbols)
+    }
+
     /// A few functions among many are looked up in a part of the table, and are the same.
     @Test(arguments: [Build(.gcc, "-O1 -g"), Build(.clangxx, "-O1 -g")])
     func eachFunctionByItself(_ build: Build) throws {

@@ -91,7 +91,7 @@ extension KeptModule {
     }
 
     private mutating func takeStretches(_ input: inout ColumnReader) -> Bool {
-        guard let count = input.count(of: 8) else { return false }
+        guard let count = input.count(of: 7) else { return false }  // one of no line has no byte for it
         stretches = Array(
             repeating: Stretch(start: 0, end: 0, function: 0, name: 0, file: 0, line: 0, traits: []), count: count)
         var gaps = [UInt64](repeating: 0, count: count)
