@@ -16,17 +16,18 @@ static uint32_t used;  // numbers
 
 __attribute__((visibility("default"))) uint32_t fathom_has_detours;
 
-// The detours of one module. Its memory begins with what stubs jump to, then come the stubs, and what unwinders need.
-// It stays when the module is gone: another one at the same place may have it.
+// The detours of one segment of a module's code. Its memory begins with what stubs jump to, then come the stubs, and
+// what unwinders need. It stays when the module is gone: another one at the same place may have it.
 struct region {
-    uintptr_t low, high;  // of the module's code; 0: the module is gone
+    uintptr_t low, high;  // of the segment; 0: the module is gone
     uintptr_t text_low;   // as `low`, but it stays as long as another module may have the memory
     char *memory;
     size_t size, stubs;           // bytes, and those of them up to the end of the stubs
     uint32_t first, count, room;  // numbers
     uint32_t is_pending;          // its functions are to be changed when all threads are stopped
+    uint32_t teller;              // the index of the module's region that tells of all of them
     uint32_t is_told;
-    struct fathom_detours_item told;
+    struct fathom_detours_item told;  // low = 0: there is nothing to tell
 };
 #define REGION_LIMIT 1024u
 static struct region regions[REGION_LIMIT];
@@ -103,14 +104,18 @@ static uint8_t has_hooks(const char *list, uint32_t index) {
     return detour.has_hooks;
 }
 
-static size_t size_of_stubs(uintptr_t bias, struct text text, const char *list, uint32_t count) {
+// *here is how many functions of the list lie in `text`, and are what the recorder has judged.
+static size_t size_of_stubs(uintptr_t bias, struct text text, const char *list, uint32_t count, uint32_t *here) {
     uint8_t stub[STUB_LIMIT] __attribute__((aligned(4)));
     struct detour detour = {0};
     size_t size = STUB_UNIT;
+    *here = 0;
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *code = code_of(bias, text, list, i, &detour.place);
         uintptr_t address = (uintptr_t)code;
-        if (code) size += code_stub(stub, address, address, 0, code, left(text, code), &detour, NULL);
+        if (!code) continue;
+        size += code_stub(stub, address, address, 0, code, left(text, code), &detour, NULL);
+        ++*here;
     }
     return size + STUB_LIMIT;
 }
@@ -123,7 +128,7 @@ static int is_near(const struct region *region, struct text text) {
     return high - low <= CODE_NEAR;
 }
 
-// A region of a module that was at the same place before, or a new one. NULL: there is none.
+// A region of a segment that was at the same place before, or a new one. NULL: there is none.
 static struct region *region_for(struct text text, size_t size, uint32_t count) {
     for (struct region *region = regions; region < regions + region_count; region++)
         if (!region->low && region->text_low == text.low && region->stubs >= size && region->room >= count &&
@@ -175,23 +180,29 @@ static void put_jump(const struct detour *detour, uint8_t *bytes) {
     code_jump(bytes, (uintptr_t)jump_of(detour), detour->target - STUB_UNIT);
 }
 
-// Changes the region's functions. Returns 0, or what the session is told of the error.
-static uint32_t write_jumps(struct region *region) {
+static struct region *teller(const struct region *region) { return &regions[region->teller]; }
+
+// Some functions may have detours all the same, in another segment.
+static void tell_error(struct fathom_detours_item *told, long error) {
+    if (!told->open) told->error = (uint32_t)-error;
+}
+
+// Changes the region's functions.
+static void write_jumps(struct region *region) {
     struct patch patch;
-    region->is_pending = 0;
-    region->told.open = 0;
-    if (!region->count) return 0;
+    struct fathom_detours_item *told = &teller(region)->told;
+    region->is_pending = teller(region)->is_told = 0;
     long error = patch_begin(&patch, region->low, region->high);
-    if (error < 0) return (uint32_t)-error;
+    if (error < 0) return tell_error(told, error);
+    told->error = 0;
     for (struct detour *detour = detours + region->first; detour < detours + region->first + region->count; detour++) {
         if (detour->is_left) continue;
         put_jump(detour, jump_of(detour));
         patch_clean((uintptr_t)jump_of(detour), (uintptr_t)jump_of(detour) + DETOUR_SIZE);
-        region->told.open++;
+        told->open++;
     }
     patch_spread(&patch);
     patch_end(&patch);
-    return 0;
 }
 
 static uint32_t are_safe;
@@ -200,28 +211,36 @@ void detours_allow(int safe) { fathom_store32(&are_safe, (uint32_t)safe); }
 // What became of modules that could get none has a place at the end of the list.
 static struct region failed;
 
-void detours_add(uintptr_t bias, struct text text, const char *list, uint32_t count) {
+void detours_add(uintptr_t bias, const struct texts *texts, const char *list, uint32_t count) {
     if (!fathom_image.detour_entry) return;
     int is_late = !are_safe && !runtime.is_joining, is_signed = signing_changes_addresses();
-    size_t size = size_of_stubs(bias, text, list, count);
-    struct region *region = is_late || is_signed ? NULL : region_for(text, size, count);
-    uint32_t error = is_signed ? FATHOM_DETOURS_SIGNED : is_late ? FATHOM_DETOURS_LATE : FATHOM_DETOURS_NO_ROOM;
-    if (!region) region = &failed;
-    region->is_told = 0;
-    region->told = (struct fathom_detours_item){.low = text.low, .asked = count, .error = error};
-    if (region == &failed) return detours_tell();
-    vectors_matter = 1;
-    fathom_has_detours = runtime.can_close = 1;
-    write_stubs(region, bias, text, list, count);
-    region->text_low = region->low = text.low;
-    region->high = text.high;
-    long refused = lock_code(region->memory, region->size);
-    if (refused < 0) region->count = 0;
-    region->told.error = (uint32_t)-refused;
-    if (refused < 0) return;
-    // Other threads run now.
-    if (runtime.is_joining) region->is_pending = 1;
-    else region->told.error = write_jumps(region);
+    struct region *first = NULL;
+    struct fathom_detours_item told = {.low = texts->parts[0].low, .asked = count};
+    told.error = is_signed ? FATHOM_DETOURS_SIGNED : is_late ? FATHOM_DETOURS_LATE : 0;
+    for (uint32_t i = 0; i < texts->count && !is_late && !is_signed; i++) {
+        uint32_t here;
+        struct text text = texts->parts[i];
+        size_t size = size_of_stubs(bias, text, list, count, &here);
+        struct region *region = here ? region_for(text, size, here) : NULL;
+        if (here && !region && !first) told.error = FATHOM_DETOURS_NO_ROOM;
+        if (!region) continue;
+        vectors_matter = 1;
+        fathom_has_detours = runtime.can_close = 1;
+        if (!first) first = region, region->told = told, region->told.error = 0;
+        region->teller = (uint32_t)(first - regions);
+        region->is_told = region != first;
+        write_stubs(region, bias, text, list, count);
+        region->text_low = region->low = text.low;
+        region->high = text.high;
+        long refused = lock_code(region->memory, region->size);
+        if (refused < 0) region->count = 0, tell_error(&first->told, refused);
+        // Other threads run now.
+        else if (runtime.is_joining) region->is_pending = 1;
+        else write_jumps(region);
+    }
+    if (first) return;
+    failed.told = told, failed.is_told = 0;
+    detours_tell();
 }
 
 // The memory of the stubs stays as it is, because a thread may be stopped in one, and no module gets it.
@@ -313,7 +332,7 @@ void detours_begin(uint64_t *addresses, size_t threads, size_t count) {
         else detour->is_left = 1;
     }
     for (struct region *region = regions; region < regions + region_count; region++)
-        if (region->is_pending) region->told.error = write_jumps(region);
+        if (region->is_pending) write_jumps(region);
 }
 
 void detours_close_all(void) {
@@ -349,9 +368,9 @@ uint32_t detours_close(uintptr_t *functions, uint32_t count) {
         detour->is_closed = 1;
         patch_spread(&patch);
         patch_end(&patch);
-        region->told.open--;
-        region->told.busy++;
-        region->is_told = 0;
+        teller(region)->told.open--;
+        teller(region)->told.busy++;
+        teller(region)->is_told = 0;
     }
     detours_tell();
     lock_give(LOCK_MODULES, signals);

@@ -49,9 +49,9 @@ struct detour {
 // By number; the memory is mapped with the first ones.
 extern struct detour *detours __attribute__((visibility("hidden")));
 
-// Gives functions detours, as the recorder's table has them. `text` is the module's code. The caller holds
+// Gives functions detours, as the recorder's table has them. `texts` are the module's code. The caller holds
 // LOCK_MODULES.
-void detours_add(uintptr_t bias, struct text text, const char *list, uint32_t count);
+void detours_add(uintptr_t bias, const struct texts *texts, const char *list, uint32_t count);
 // The module there is gone; the caller holds LOCK_MODULES.
 void detours_forget(uintptr_t low, uintptr_t high);
 // Writes to the session what became of detours since the last time.

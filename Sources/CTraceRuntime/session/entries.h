@@ -15,9 +15,15 @@ enum taken {
     TAKEN_FIRST,  // this is the first call, and the function can be called now
 };
 
-// The code of a module: its first executable segment.
+// An executable segment of a module.
 struct text {
     uintptr_t low, high;
+};
+// Most modules have one. BOLT adds one for what it has moved. What lies in further ones is left as it is.
+#define TEXT_LIMIT 4u
+struct texts {
+    struct text parts[TEXT_LIMIT];
+    uint32_t count;
 };
 
 // Puts traps where `words` say, as in the recorder's table. 0 when the system does not let the code be written to. The

@@ -290,7 +290,7 @@ static char *map_tables(size_t end) {
     return path ? system_map_anew(path, file_inode, FATHOM_FUNCTIONS_HEAD, size) : mapped;
 }
 
-static int copy_table(uintptr_t bias, struct text text, const struct fathom_function_table *found) {
+static int copy_table(uintptr_t bias, const struct texts *texts, const struct fathom_function_table *found) {
     uint64_t size = found->words * sizeof(uint64_t), names = size + found->names_size;
     uint64_t arguments = names + found->arguments_size;
     uint64_t all = arguments + found->detours * sizeof(struct fathom_detour);
@@ -302,7 +302,8 @@ static int copy_table(uintptr_t bias, struct text text, const struct fathom_func
     if (!mapped) return 0;
     const char *bytes = mapped + (found->offset - FATHOM_FUNCTIONS_HEAD);
     if (functions_are_entries()) {
-        int is_armed = entries_arm(bias, bytes, found->words, text);
+        int is_armed = 1;
+        for (uint32_t i = 0; i < texts->count; i++) is_armed &= entries_arm(bias, bytes, found->words, texts->parts[i]);
         system_free(mapped, end - FATHOM_FUNCTIONS_HEAD);
         return is_armed;
     }
@@ -314,13 +315,13 @@ static int copy_table(uintptr_t bias, struct text text, const struct fathom_func
     }
     if (has_room) keep_marks(bias, bytes + size, found->names_size);
     if (has_room) arguments_keep(bias, bytes + names, found->arguments_size);
-    if (found->detours) detours_add(bias, text, bytes + arguments, found->detours);
+    if (found->detours) detours_add(bias, texts, bytes + arguments, found->detours);
     system_free(mapped, end - FATHOM_FUNCTIONS_HEAD);
     return has_room;
 }
 
-int functions_of_module(uintptr_t bias, struct text text, const char *build_id, size_t build_id_size, const char *path,
-                        size_t path_size) {
+int functions_of_module(uintptr_t bias, const struct texts *texts, const char *build_id, size_t build_id_size,
+                        const char *path, size_t path_size) {
     if (!file) return 1;
     uint64_t key = fathom_module_key(build_id, build_id_size, path, path_size);
     struct fathom_function_table found;
@@ -329,7 +330,7 @@ int functions_of_module(uintptr_t bias, struct text text, const char *build_id, 
             !file->is_final && is_patient && has_recorder() ? ask(build_id, build_id_size, path, path_size) : 0;
         if (!number || !await_table(key, number, &found)) return 0;
     }
-    return copy_table(bias, text, &found);
+    return copy_table(bias, texts, &found);
 }
 
 FATHOM_WITHOUT_HOOKS_END

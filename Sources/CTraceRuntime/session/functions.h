@@ -56,8 +56,8 @@ void functions_end_change(void);
 void functions_after_fork(void);
 // A module was found. Asks the recorder for its functions, and waits for a while, if nobody has asked before. 0 when
 // they stay unknown. The caller holds LOCK_MODULES.
-int functions_of_module(uintptr_t bias, struct text text, const char *build_id, size_t build_id_size, const char *path,
-                        size_t path_size);
+int functions_of_module(uintptr_t bias, const struct texts *texts, const char *build_id, size_t build_id_size,
+                        const char *path, size_t path_size);
 // Whether first calls are recorded, and nothing else: what is found of modules are entries, which get traps.
 int functions_are_entries(void);
 // Whether functions without hooks get detours (detours.h).

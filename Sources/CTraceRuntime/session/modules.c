@@ -21,7 +21,7 @@ FATHOM_WITHOUT_HOOKS
 
 struct module {
     uintptr_t bias, low, high;
-    struct text text;
+    struct texts texts;
     size_t name;  // where in `text`; the build-id stands behind it
     uint32_t name_size, build_id_size;
     uint32_t seen;
@@ -92,8 +92,8 @@ static int collect(struct dl_phdr_info *info, size_t size, void *result) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
         uintptr_t start = info->dlpi_addr + header->p_vaddr;
         if (header->p_type == PT_LOAD) {
-            if (header->p_flags & PF_X && !module.text.high)
-                module.text = (struct text){start, start + header->p_filesz};
+            if (header->p_flags & PF_X && module.texts.count < TEXT_LIMIT)
+                module.texts.parts[module.texts.count++] = (struct text){start, start + header->p_filesz};
         } else if (header->p_type == PT_NOTE && !build_id) {
             build_id = find_build_id(start, header->p_memsz, &module.build_id_size);
         }
@@ -134,7 +134,7 @@ static size_t write_path(const struct modules *modules, const struct module *mod
 // Finds which functions of the module options name.
 static void name_functions(const struct modules *modules, const struct module *module, size_t path_size) {
     const char *build_id = text_of(modules, module) + module->name_size;
-    if (!functions_of_module(module->bias, module->text, build_id, module->build_id_size, path, path_size))
+    if (!functions_of_module(module->bias, &module->texts, build_id, module->build_id_size, path, path_size))
         tell_unnamed(module);
 }
 

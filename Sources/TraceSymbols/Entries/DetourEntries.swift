@@ -28,8 +28,6 @@ public struct DetourEntries: Sendable {
         case notDecoded, loops, tooShort, entered, fixed, looks
         /// The table for unwinding does not say that it finds its return address where a call puts it.
         case unwinding
-        /// It is not in the segment that holds the first of the module's code, where alone there are detours.
-        case apart
     }
 
     public let path: String
@@ -82,9 +80,6 @@ private struct DetourJudge {
     /// - Parameter hasHooks: whether functions look at where they return to for their hooks.
     init(_ file: borrowing ELFFile, _ functions: EntrySymbols, hasHooks: Bool) {
         isARM = file.isARM
-        let text =
-            file.segments.first { $0.p_type == UInt32(PT_LOAD) && $0.p_flags & UInt32(PF_X) != 0 }
-            .map { $0.p_vaddr..<$0.p_vaddr &+ $0.p_filesz } ?? 0..<0
         let code = file.functionSections
         guard let low = code.map(\.range.lowerBound).min(), let high = code.map(\.range.upperBound).max(),
             high - low < 1 << 32
@@ -139,12 +134,9 @@ private struct DetourJudge {
                         let next = index + 1 < surveyed.count ? surveyed[index + 1].start : .max
                         let room = max(min(next, section.range.upperBound), function.end) - function.start
                         let place = Int(function.start - section.range.lowerBound)
-                        let reason =
-                            !text.contains(function.start)
-                            ? .apart
-                            : reason(
-                                against: function, functions.all[index].name, unwind, &targets,
-                                UnsafeRawBufferPointer(rebasing: bytes[place...]), Int(room))
+                        let reason = reason(
+                            against: function, functions.all[index].name, unwind, &targets,
+                            UnsafeRawBufferPointer(rebasing: bytes[place...]), Int(room))
                         add(functions.all[index], bytes, place, reason)
                     }
                 }

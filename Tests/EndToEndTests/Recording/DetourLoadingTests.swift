@@ -40,23 +40,9 @@
             #expect(try counts() == ["main": 1, "opened": 1, "plugged": 1])
         }
 
-        /// A library that is loaded gets detours before its constructors run, each time anew.
-        @Test func loadedLibraries() throws {
-            let plugin = try Toolchain.compile(
-                sources: [
-                    "plugin.c": """
-                    __attribute__((noinline)) int step(int n) { return n * 3 + 1; }
-                    static int made;
-                    __attribute__((constructor)) static void make(void) { made = step(1); }
-                    int plugged(int n) { return step(n) + step(made); }
-                    """
-                ], compiler: .gcc,
-                flags: [
-                    "-O1", "-shared", "-fPIC", "-fvisibility=hidden",
-                    "-Dplugged=__attribute__((visibility(\"default\")))plugged",
-                ],
-                output: directory.file("plugin.so"))
-            let program = try Toolchain.compile(
+        /// A program that loads the library that it is given 20 times, and calls what is in there.
+        private func loader() throws -> String {
+            try Toolchain.compile(
                 sources: [
                     "loading.c": """
                     #include <dlfcn.h>
@@ -73,11 +59,69 @@
                     }
                     """
                 ], compiler: .gcc, flags: ["-O1"], libraries: ["-ldl"], output: directory.file("loading"))
+        }
+
+        /// A library that is loaded gets detours before its constructors run, each time anew.
+        @Test func loadedLibraries() throws {
+            let plugin = try Toolchain.compile(
+                sources: [
+                    "plugin.c": """
+                    __attribute__((noinline)) int step(int n) { return n * 3 + 1; }
+                    static int made;
+                    __attribute__((constructor)) static void make(void) { made = step(1); }
+                    int plugged(int n) { return step(n) + step(made); }
+                    """
+                ], compiler: .gcc,
+                flags: [
+                    "-O1", "-shared", "-fPIC", "-fvisibility=hidden",
+                    "-Dplugged=__attribute__((visibility(\"default\")))plugged",
+                ],
+                output: directory.file("plugin.so"))
+            let program = try loader()
             let output = try record([program, plugin])
             #expect(output.status == 0 && output.stdout == "850\n", "\(output.stdout)\(output.stderr)")
             try Fathom.isWhole(session)
             let found = try counts()
             #expect(found["plugged"] == 20 && found["step"] == 60 && found["make"] == 20, "\(found)")
+        }
+
+        /// A library has two segments of code, as those have of which BOLT has moved functions, and exceptions go through both. It is
+        /// loaded anew each time.
+        @Test(arguments: [[], ["--mode", "counts"], ["--libcalls"]])
+        func severalSegments(_ options: [String]) throws {
+            let plugin = try Toolchain.compile(
+                sources: [
+                    "plugin.cpp": """
+                    #define KEEP __attribute__((noinline))
+                    #define HOT KEEP __attribute__((section(".hot")))
+                    extern "C" {
+                    KEEP int cold(int n) {
+                        if (n % 5 == 0) throw n;
+                        return n * 3 + 1;
+                    }
+                    HOT int hot(int n) { return cold(n) + 1; }
+                    KEEP int warm(int n) { return hot(n) + 1; }
+                    HOT int plugged(int n) {
+                        try {
+                            return warm(n);
+                        } catch (int thrown) {
+                            return thrown;
+                        }
+                    }
+                    }
+                    """
+                ], compiler: .gxx, flags: ["-O1", "-shared", "-fPIC", "-Wl,--section-start=.hot=0x800000"],
+                output: directory.file("plugin.so"))
+            let segments = try TestSupport.run("readelf", ["-lW", plugin]).stdout.split(separator: "\n")
+            #expect(segments.count { $0.contains("LOAD") && $0.contains("R E") } == 2, "\(segments)")
+            let program = try loader()
+            let output = try record([program, plugin], options)
+            #expect(output.status == 0 && output.stdout == "558\n", "\(output.stdout)\(output.stderr)")
+            try Fathom.isWhole(session)
+            let found = try counts().filter { ["plugged", "warm", "hot", "cold"].contains($0.key) }
+            #expect(found == ["plugged": 20, "warm": 20, "hot": 20, "cold": 20])
+            let told = try Fathom.run(["info", session]).stdout
+            #expect(told.contains("4 functions of plugin.so have detours"), "\(told)")
         }
 
         /// Threads load a library and fork at once, and what the children do is what they do without it.

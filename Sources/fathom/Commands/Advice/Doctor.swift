@@ -84,7 +84,6 @@ extension DetourEntries.Reason {
         case .fixed: "begin with what cannot be moved"
         case .looks: "look at where they return to"
         case .unwinding: "have no table that says where they return to"
-        case .apart: "lie apart from the rest of the code"
         }
     }
 }
