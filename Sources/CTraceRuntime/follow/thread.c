@@ -12,6 +12,7 @@
 #include "places.h"
 #include "roster.h"
 #include "side.h"
+#include "stack.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -180,10 +181,19 @@ static int attach(struct thread *t, uintptr_t sp) {
     return 1;
 }
 
+// Whether there is stack for what is done while signals are blocked. A handler's may be too small, and the thread is
+// attached later then. Any other one grows.
+static int has_room(void) {
+    size_t room = vectors_matter ? STACK_ROOM_SLEDS : STACK_ROOM;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), low, high;
+    if (stack_of_signals(here, &low, &high)) return here - low >= room + STACK_ROOM_SMALL;
+    system_touch_stack(room);
+    return 1;
+}
+
 int thread_attach(struct thread *t, uintptr_t sp) {
     if (t->retry && --t->retry) return 0;  // there was no memory at the last attempt
-    if (confine_unnoted()) return 0;
-    if (vectors_matter) system_touch_stack(STACK_ROOM_SLEDS);
+    if (confine_unnoted() || !has_room()) return 0;
     uint64_t signals = system_block_signals();
     // The hook of a handler may have attached it first.
     int attached = t->state == THREAD_ATTACHED || attach(t, sp);

@@ -192,6 +192,58 @@
             }
         }
 
+        /// A thread's first call that is recorded is in a handler that has a small stack.
+        @Test(arguments: [
+            [], ["--blocked"], ["--any"], ["--any", "--mode", "counts"], ["--any", "--libcalls"],
+        ])
+        func firstCallsOnSmallStacks(_ options: [String]) throws {
+            let hooks = options.contains("--any") ? [] : ["-finstrument-functions"]
+            let program = try Toolchain.compile(
+                sources: [
+                    "program.c": """
+                    #define _GNU_SOURCE
+                    #include <pthread.h>
+                    #include <signal.h>
+                    #include <stdlib.h>
+                    #include <sys/mman.h>
+                    #include <unistd.h>
+                    /* It has no hooks, and no table tells of it, so it gets no detour. */
+                    void *begin(void *stack);
+                    __asm__(".text\\n.globl begin\\n.type begin, @function\\nbegin: sub $8, %rsp\\nxor %esi, %esi\\n"
+                            "call sigaltstack@plt\\nmov $60, %edi\\ncall sleep@plt\\nadd $8, %rsp\\nxor %eax, %eax\\nret\\n"
+                            ".size begin, . - begin\\n");
+                    static volatile int sum;
+                    __attribute__((noinline)) int leaf(int n) { return n * 5 + 2; }
+                    static void handle(int signal) {
+                        for (int i = 0; i < 1000; i++) sum += leaf(i);
+                    }
+                    int main(int count, char **arguments) {
+                        size_t size = atoi(arguments[1]), page = 4096;
+                        char *memory = mmap(0, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                        mprotect(memory, page, PROT_NONE);
+                        stack_t stack = {.ss_sp = memory + page, .ss_size = size};
+                        struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK};
+                        sigaction(SIGUSR1, &action, 0);
+                        pthread_t thread;
+                        pthread_create(&thread, 0, begin, &stack);
+                        while (!sum) usleep(20000), pthread_kill(thread, SIGUSR1);
+                        pthread_cancel(thread);
+                        pthread_join(thread, 0);
+                        return 3;
+                    }
+                    """
+                ], compiler: .gcc, flags: ["-O1", "-Wl,-z,now"] + hooks, libraries: ["-lpthread"],
+                output: directory.file("program"))
+            for size in stride(from: 4096, through: 12288, by: 1024) {
+                // The kernel's part of it depends on the processor.
+                let plain = try TestSupport.run(program, ["\(size)"])
+                if plain.status != 3 { continue }
+                let output = try Fathom.record(
+                    [program, "\(size)"], into: session, options: ["--quiet"] + options)
+                #expect(output.status == 3, "\(size): \(output.stderr)")
+            }
+        }
+
         /// What is loaded later and can have no detours is told of when the program has ended, but not what was told of before.
         @Test func refusedLibraries() throws {
             func library(_ name: String) throws -> String {

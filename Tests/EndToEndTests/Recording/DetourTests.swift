@@ -380,13 +380,14 @@
             #include <signal.h>
             #include <unistd.h>
             #define KEEP __attribute__((noinline, noclone))
-            extern const char __executable_start, etext;
+            extern const char __executable_start, etext, __start_hot, __stop_hot;
             static unsigned long sum(void) {
                 unsigned long all = 0;
                 for (const char *at = &__executable_start; at < &etext; at++) all = all * 31 + (unsigned char)*at;
+                for (const char *at = &__start_hot; at < &__stop_hot; at++) all = all * 31 + (unsigned char)*at;
                 return all;
             }
-            KEEP int leaf(int n) { return n * 3 + 1; }
+            KEEP __attribute__((section("hot"))) int leaf(int n) { return n * 3 + 1; }
             KEEP int deep(int n) { return n ? deep(n - 1) + leaf(n) : leaf(n); }
             KEEP void handled(int signal) { leaf(signal); }
             static volatile int ends;
@@ -407,11 +408,12 @@
             }
             """
 
-        /// Somebody attaches to a program without hooks, whose threads run what is changed, leaves, and attaches again. The code is what
-        /// it was afterwards.
+        /// Somebody attaches to a program without hooks, whose threads run what is changed, in two segments, leaves, and attaches again.
+        /// The code is what it was afterwards.
         @Test func attaching() throws {
             let program = try Toolchain.compile(
-                sources: ["running.c": Self.running], compiler: .gcc, flags: ["-O1"], libraries: ["-lpthread"],
+                sources: ["running.c": Self.running], compiler: .gcc,
+                flags: ["-O1", "-Wl,--section-start=hot=0x800000"], libraries: ["-lpthread"],
                 output: directory.file("running"))
             let process = try BackgroundProcess([program])
             for round in 0..<5 {
