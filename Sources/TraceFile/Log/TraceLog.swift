@@ -11,14 +11,16 @@ struct TraceLog {
     let start: Int
     /// The size of the log, where it is not packed.
     let size: Int
+    /// Where what it holds ends; behind that there may be the beginning of what the buffers hold.
+    private let end: Int
 
     /// Finds the chunks of a mapped log.
     ///
     /// A header that is damaged is skipped by looking for the next intact one at 8-byte steps; a chunk that the file's
     /// end cuts is kept with the payload that is there.
     ///
-    /// - Parameter isGrowing: whether the recorder may be in the middle of writing the last chunk, which the buffers
-    ///   still hold.
+    /// - Parameter isGrowing: whether the recorder may be in the middle of writing the last chunk, or was when it was killed:
+    ///   the buffers still hold it.
     /// - Throws: ``TraceFileError/unsupportedVersion(path:found:supported:)``.
     /// - Complexity: O(chunks) when nothing is damaged, because payloads are not touched. Where there is an index, the log
     ///   itself is read only behind the chunks that the index knows.
@@ -58,6 +60,7 @@ struct TraceLog {
         }
         TraceLog.reportCut(header, at: UInt64(file.size), damage)
         self.chunks = chunks
+        end = min(offset, size)
     }
 
     /// Finds the chunks of a packed log, and reports what was no chunk when it was packed.
@@ -80,6 +83,7 @@ struct TraceLog {
             gaps.map(\.end) + [UInt64(packed.logHeader.count), chunks.last.map { $0.offset + UInt64($0.stride) } ?? 0]
         // Where the log ends before its last chunk is filled up to 8 bytes, a gap without bytes says so.
         size = Int(clamping: gaps.first { $0.start == $0.end }?.end ?? ends.max()!)
+        end = size
         header =
             packed.logHeader.isEmpty
             ? nil
@@ -145,11 +149,9 @@ struct TraceLog {
 
     /// The stretches of the log that are no chunks. An empty one at the end says that the last chunk is not filled up to 8 bytes.
     ///
-    /// - Parameter size: of the file.
     /// - Complexity: O(chunks).
-    func gaps(in size: Int) -> [Range<Int>] {
-        var gaps: [Range<Int>] = [], place = min(start, size)
-        let end = min(size, header?.logSize.map { Int(clamping: $0) } ?? size)
+    func gaps() -> [Range<Int>] {
+        var gaps: [Range<Int>] = [], place = min(start, end)
         for chunk in chunks {
             if place < chunk.offset { gaps.append(place..<Int(chunk.offset)) }
             place = Int(chunk.offset) + chunk.stride

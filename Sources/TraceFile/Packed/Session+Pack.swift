@@ -42,7 +42,7 @@ extension Session {
     private func pack(
         _ log: TraceLog, of file: MappedFile, by writer: PackedWriter, _ progress: (Double) -> Void
     ) -> Int32 {
-        for gap in log.gaps(in: file.size) {
+        for gap in log.gaps() {
             var place = gap.lowerBound
             repeat {
                 let end = min(place + FrameEncoder.frameSize, gap.upperBound)

@@ -65,8 +65,9 @@ final class SessionPlace {
         }
         let (plain, problem) = file(.trace)
         guard let plain else { return (nil, problem) }
+        // A recorder that was killed has left the buffers, and in these what it was writing.
+        let hasBuffers = access("\(path)/\(SessionFile.buffers.name)", F_OK) == 0
         if PackedFile.isOne(plain) {
-            let hasBuffers = access("\(path)/\(SessionFile.buffers.name)", F_OK) == 0
             let packed = try PackedFile(
                 plain, path: path, name: SessionFile.trace.name, isSession: false,
                 recorder: isGrowing ? .isWriting : hasBuffers ? .wasKilled : .hasEnded, damage: damage)
@@ -74,7 +75,7 @@ final class SessionPlace {
         }
         let mapped: MappedFile
         do throws(TraceFileError) { mapped = try MappedFile(plain, path: path) } catch { return (nil, error) }
-        let chunks = try TraceLog(mapped, path: path, isGrowing: isGrowing, damage: damage)
+        let chunks = try TraceLog(mapped, path: path, isGrowing: isGrowing || hasBuffers, damage: damage)
         let header = Array(mapped.bytes.prefix(chunks.start))
         return (
             Log(chunks: chunks, memory: .mapped(mapped), header: header, size: mapped.size, plainSize: mapped.size), nil

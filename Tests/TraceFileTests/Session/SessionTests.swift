@@ -107,21 +107,30 @@ import Testing
         #expect(session.damage.entries.map(\.kind) == [.truncated])
     }
 
-    /// The recorder is in the midst of writing a chunk that a slot still holds: nothing is damaged.
-    @Test(arguments: [100, 400]) func aChunkThatIsBeingWrittenIsWhole(missing: Int) throws {
+    /// The recorder is in the midst of writing a chunk that a slot still holds, or was when it was killed: nothing is damaged.
+    @Test(arguments: [100, 400], [true, false]) func aChunkThatIsBeingWrittenIsWhole(missing: Int, isRecording: Bool)
+        throws
+    {
         let writer = TraceWriter()
         writer.add(chunk(0), records: records(30))
         writer.add(chunk(1), records: records(30, at: 1000))
         #expect(writer.log.count - 400 > 88 + (writer.log.count - 88) / 2, "the first chunk is whole")
         let slot = TraceWriter.chunk(chunk(1), records: records(30, at: 1000))
-        try writer.write(to: path, buffers: TraceWriter.buffers(slots: [slot], recorder: getpid()))
+        try writer.write(to: path, buffers: TraceWriter.buffers(slots: [slot], recorder: isRecording ? getpid() : 0))
         try writeFile(Array(writer.log.dropLast(missing)), to: path + "/trace")
         let session = try Session(path: path)
-        #expect(session.isRecording)
+        #expect(session.isRecording == isRecording)
         let chunks = session.processes[0].threads[0].chunks
         #expect(chunks.map(\.sequence) == [0, 1])
         #expect(chunks.allSatisfy { !$0.isTruncated })
         #expect(session.damage.entries.isEmpty)
+        if isRecording { return }
+        let packed = directory.file("packed")
+        let descriptor = open(packed, O_RDWR | O_CREAT, 0o600)
+        defer { close(descriptor) }
+        #expect(try session.pack(to: descriptor, with: [:], progress: { _ in }) == 0)
+        let other = try Session(path: packed)
+        #expect(other.damage.entries.isEmpty && other.processes[0].threads[0].chunks.map(\.sequence) == [0, 1])
     }
 
     /// Recursion may be deeper than any stack that is there by default.
