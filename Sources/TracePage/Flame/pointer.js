@@ -4,6 +4,8 @@ const fingers = new Map(); // by pointer: where each is, {x, y}
 let drag = null; // what the first one began: {x, y, shown, scrolled, hasMoved}
 let pinch = null; // what two began: {distance, moment, span}
 const slack = 5; // px that a click may move
+/// Whether a movement has begun that is a step when it ends.
+const isMovedByHand = () => Boolean(pinch || drag?.hasMoved);
 
 function press(event) {
     if (event.button !== 0 && event.pointerType === 'mouse') return;
@@ -49,8 +51,9 @@ function release(event) {
         remember(true);
     }
     if (fingers.size === 0) drag = null;
-    if (!wasDrag || event.type === 'pointercancel') return;
-    if (wasDrag.hasMoved) return remember(true);
+    if (!wasDrag) return;
+    if (wasDrag.hasMoved) return remember(event.type !== 'pointercancel');
+    if (event.type === 'pointercancel') return;
     canvas.focus({ preventScroll: true });
     const { frame, run } = main.hit(event.offsetX, event.offsetY);
     if (run) return showSpan({ start: run.start, span: run.end - run.start }, true);

@@ -93,6 +93,7 @@ let viewTimer = 0, rememberTimer = 0;
 function remember(isStep = false) {
     if (!isGraphPage() || isFollowing || isRestoring) return;
     clearTimeout(rememberTimer);
+    if (!isStep && isMovedByHand()) return;
     if (isStep) choose({ graph: graphState() }, true);
     else rememberTimer = setTimeout(() => choose({ graph: graphState() }), 200);
 }

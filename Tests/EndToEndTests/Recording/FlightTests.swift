@@ -142,11 +142,18 @@ import Testing
         #expect(!recorded.stderr.contains("--when handle matches"))
     }
 
-    /// A call that takes half the ring is saved whole, although the program goes on and fills the ring meanwhile.
+    /// A call that takes half the ring is saved whole, although the program goes on and fills the ring meanwhile. Where the recorder
+    /// came too late for that, it says so.
     @Test func largeCallIsSavedWhole() throws {
-        let recorded = try record(
-            .gccO2, ["5000000", "500000", "large"], ["--keep", "16M", "--when", "handle_all>300ms"])
-        #expect(recorded.stderr.contains("in \(save(1)): handle_all took"), "\(recorded.stderr)")
+        var recorded: ProcessOutput
+        var tries = 0
+        repeat {
+            for name in try names() { try #require(run("rm", ["-r", directory.file(name)]).status == 0) }
+            recorded = try record(
+                .gccO2, ["5000000", "500000", "large"], ["--keep", "16M", "--when", "handle_all>300ms"], isUrgent: true)
+            #expect(recorded.stderr.contains("in \(save(1)): handle_all took"), "\(recorded.stderr)")
+            tries += 1
+        } while recorded.stderr.contains("which is not whole") && tries < 5
         let tree = try Fathom.run(["tree", "--filter", "handle_all", "--max-depth", "2", save(1)]).stdout
         #expect(tree.contains("handle_all") && !tree.contains("(inherited)"), "\(tree)")
         #expect(try handled(save(1), ["--filter", "handle_all"]).calls == 100_001)
