@@ -43,7 +43,7 @@ public final class Attachment {
         self.copies = copies
         self.stacks = stacks
         if let runtime = Self.runtime(in: map) {
-            guard !runtime.addresses(of: "fathom_attach_begin", memory).isEmpty else {
+            guard !runtime.addresses(of: "fathom_attach_move", memory).isEmpty else {
                 throw .refused(pid, reason: "another version of Fathom's runtime is in it")
             }
         }
@@ -215,6 +215,7 @@ public final class Attachment {
         _ found: PointedSlots, _ map: LinkMap, _ runtime: LoadedModule, _ open: OpenCalls
     ) throws(AttachError) -> Bool {
         let room = runtime.addresses(of: "fathom_attach_room", memory).first
+        let move = runtime.addresses(of: "fathom_attach_move", memory).first
         let begin = runtime.addresses(of: "fathom_attach_begin", memory).first
         let process = try heldProcess(pid, within: Self.patience)
         defer { process.letGo() }
@@ -232,26 +233,28 @@ public final class Attachment {
         }
         words += [UInt64(movable.count), UInt64(others.count)] + movable.map(\.stopped.program_counter) + others
         let placesAt = (words.count - movable.count - others.count) * MemoryLayout<UInt64>.size
-        var moved: [UInt64] = []
-        guard let thread = process.threads.first(where: \.isFree), let room, let begin else { return false }
+        guard let caller = process.threads.first(where: \.isFree), let room, let move, let begin else { return false }
         // Before the runtime begins, because it makes slots lead to stubs, by which calls go on to what it finds there.
         var now = found.asTheyAre(memory)
         now.point(toRuntime: true, memory)
         pointed = now
         do throws(RemoteCall.Failure) {
-            let call = try RemoteCall(thread, of: pid, places, memory)
+            let call = try RemoteCall(caller, of: pid, places, memory)
             defer { call.giveBack() }
             let address = try call.call(room, UInt64(words.count * MemoryLayout<UInt64>.size))
             guard address != 0 else { throw .impossible("it has no room for more memory") }
             guard words.withUnsafeBytes({ memory.write($0, at: address) }) else { throw .ended }
+            _ = try call.call(move)
+            for (index, thread) in movable.enumerated() {
+                guard let place = memory.load(address &+ UInt64(placesAt + index * 8), as: UInt64.self) else {
+                    throw .ended
+                }
+                if place == thread.stopped.program_counter { continue }
+                if thread.tid == caller.tid { call.move(to: place) } else { thread.move(to: place) }
+            }
             _ = try call.call(begin)
-            moved = movable.indices.map { memory.load(address &+ UInt64(placesAt + $0 * 8), as: UInt64.self) ?? 0 }
         } catch {
             throw failure(error)
-        }
-        // What these were in the midst of is elsewhere now.
-        for (thread, place) in zip(movable, moved) where place != thread.stopped.program_counter && place != 0 {
-            thread.move(to: place)
         }
         entries = map.entries
         return true

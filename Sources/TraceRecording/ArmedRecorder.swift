@@ -38,7 +38,6 @@ public struct ArmedRecorder {
     ) throws(RecordingError) -> RecordingSummary {
         var signals = AttachedRecorder.blockSignals()
         var clock = SessionClock()
-        let startRealtime = SystemClock.realtime
         let directory: SessionDirectory, buffers: SharedBuffers, log: TraceLogWriter, steering: Steering
         // The program has told its path, and may be somebody else's: no link of theirs is followed to what we may write to.
         let lock = open(armed + "/" + Self.metadataName, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -54,12 +53,12 @@ public struct ArmedRecorder {
             throw .files(error)
         }
         do throws(SessionFileError) {
-            let description = request.description(startRealtime: startRealtime)
+            let description = request.description(startRealtime: clock.startRealtime)
             try directory.create(SessionFile.description.name, holding: description.json)
             clock.calibrate()
             buffers = try SharedBuffers(opening: SessionDirectory(opening: armed))
             log = try TraceLogWriter(
-                in: directory, clock: clock, startRealtime: startRealtime, version: request.record.formatVersion)
+                in: directory, clock: clock, startRealtime: clock.startRealtime, version: request.record.formatVersion)
         } catch {
             directory.discard()
             throw .files(error)

@@ -35,9 +35,8 @@ public struct AttachedRecorder {
         var signals = Self.blockSignals(savingOn: request.flight.signal)
         var clock = SessionClock()
         if request.record.mode == .profile, UInt32(clock.kind) != FATHOM_CLOCK_COUNTER { throw .noCounter }
-        let startRealtime = SystemClock.realtime
         let directory: SessionDirectory, buffers: SharedBuffers, log: TraceLogWriter
-        let description = request.description(startRealtime: startRealtime), work: ModeWork
+        let description = request.description(startRealtime: clock.startRealtime), work: ModeWork
         var answers: FunctionAnswers?
         do throws(SessionFileError) {
             directory = try SessionDirectory(creating: request.session)
@@ -48,7 +47,8 @@ public struct AttachedRecorder {
                 clock.calibrate()
                 buffers = try SharedBuffers(in: directory, options: request.record, clock: clock)
                 log = try TraceLogWriter(
-                    in: directory, clock: clock, startRealtime: startRealtime, version: request.record.formatVersion,
+                    in: directory, clock: clock, startRealtime: clock.startRealtime,
+                    version: request.record.formatVersion,
                     packs: request.record.packsLog)
                 if log.canPassCache { buffers.prepare() }
             } catch { throw .files(error) }

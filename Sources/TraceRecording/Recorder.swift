@@ -33,14 +33,13 @@ public struct Recorder {
         let signals = Target.prepareSignals(and: request.flight.signal)
         var clock = SessionClock()
         if request.record.mode == .profile, UInt32(clock.kind) != FATHOM_CLOCK_COUNTER { throw .noCounter }
-        let startRealtime = SystemClock.realtime
         // They are of what this thread starts, so they are opened first, and by this thread. Those of the start need less memory.
         let start = request.record.tellsStartup ? StartRecorder.open(main: request.mainAddress) : nil
         let events = EventSources(request.record, clock)
         let instructions = try? InstructionCounter()
         let directory: SessionDirectory
         do { directory = try SessionDirectory(creating: request.session) } catch { throw .files(error) }
-        var description = request.description(startRealtime: startRealtime)
+        var description = request.description(startRealtime: clock.startRealtime)
         events.describe(in: &description)
         var startRecorder: StartRecorder?
         var begin: UInt64 = 0
@@ -58,7 +57,8 @@ public struct Recorder {
                 options.knowsSwitches = events.tellsSwitches
                 buffers = try SharedBuffers(in: directory, options: options, clock: clock)
                 log = try TraceLogWriter(
-                    in: directory, clock: clock, startRealtime: startRealtime, version: request.record.formatVersion,
+                    in: directory, clock: clock, startRealtime: clock.startRealtime,
+                    version: request.record.formatVersion,
                     packs: request.record.packsLog)
                 if log.canPassCache { buffers.prepare() }
                 try events.prepare(in: directory, clock, maxSize: request.record.maxSize)
@@ -210,7 +210,7 @@ public struct Recorder {
         var clock = SessionClock()
         let directory: SessionDirectory
         do { directory = try SessionDirectory(creating: request.session) } catch { throw .files(error) }
-        let description = request.description(startRealtime: SystemClock.realtime)
+        let description = request.description(startRealtime: clock.startRealtime)
         let buffers: SharedBuffers, preload: PreloadPath, target: Target
         do throws(RecordingError) {
             do throws(SessionFileError) {

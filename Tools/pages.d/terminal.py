@@ -76,7 +76,7 @@ class Terminal:
         found = []
         for name in filter(str.isdigit, os.listdir("/proc")):
             try:
-                with open(f"/proc/{name}/stat") as file:
+                with open(f"/proc/{name}/stat", errors="replace") as file:
                     fields = file.read().rpartition(")")[2].split()
             except OSError:
                 continue

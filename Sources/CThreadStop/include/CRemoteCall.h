@@ -114,6 +114,11 @@ static inline int fathom_keep(pid_t thread, struct fathom_kept *kept) {
     return -1;
 }
 
+// Lets it go on elsewhere. It was in no system call.
+static inline void fathom_kept_move(struct fathom_kept *kept, uint64_t program_counter) {
+    kept->registers.rip = program_counter;
+}
+
 static inline void fathom_forget(struct fathom_kept *kept) {
     free(kept->vectors);
     kept->vectors = NULL;
@@ -368,6 +373,9 @@ static inline int fathom_stopped_decide(pid_t thread) {
 static inline int fathom_keep(pid_t thread, struct fathom_kept *kept) {
     (void)thread, (void)kept;
     return fathom_refuse();
+}
+static inline void fathom_kept_move(struct fathom_kept *kept, uint64_t program_counter) {
+    (void)kept, (void)program_counter;
 }
 static inline void fathom_forget(struct fathom_kept *kept) { (void)kept; }
 #define FATHOM_FRAME_LIMIT 1u

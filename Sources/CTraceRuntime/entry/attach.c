@@ -7,6 +7,7 @@
 #include "../follow/inherited.h"
 #include "../follow/process.h"
 #include "../host/runtime.h"
+#include "../session/detours.h"
 #include "../session/library_slots.h"
 #include "../session/modules.h"
 #include "../session/sleds.h"
@@ -39,6 +40,12 @@ EXPORT int fathom_attach(const char *session) {
 }
 
 EXPORT uint64_t *fathom_attach_room(size_t size) { return inherited_room(size); }
+
+EXPORT void fathom_attach_move(void) {
+    size_t threads, count;
+    uint64_t *addresses = inherited_addresses(&threads, &count);
+    detours_move(addresses, threads, count);
+}
 
 EXPORT void fathom_attach_begin(void) { runtime_join_end(); }
 

@@ -241,9 +241,7 @@ void runtime_join_end(void) {
     if (runtime.state == STATE_READY) runtime_set_mode();
     lock_give(LOCK_CONTROL, signals);
     if (runtime.state != STATE_READY) return;
-    size_t threads, count;
-    uint64_t *addresses = inherited_addresses(&threads, &count);
-    detours_begin(addresses, threads, count);
+    detours_begin();
     detours_tell();
     library_slots_scan();
 }

@@ -322,7 +322,7 @@ int detours_have(uintptr_t function) {
     return region && detour_of(region, function);
 }
 
-void detours_begin(uint64_t *addresses, size_t threads, size_t count) {
+void detours_move(uint64_t *addresses, size_t threads, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const struct region *region = region_of(addresses[i]);
         struct detour *detour = region && region->is_pending ? detour_before(region, addresses[i]) : NULL;
@@ -331,6 +331,9 @@ void detours_begin(uint64_t *addresses, size_t threads, size_t count) {
         if (place) addresses[i] = place;
         else detour->is_left = 1;
     }
+}
+
+void detours_begin(void) {
     for (struct region *region = regions; region < regions + region_count; region++)
         if (region->is_pending) write_jumps(region);
 }

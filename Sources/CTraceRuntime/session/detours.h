@@ -71,12 +71,14 @@ const void *detours_frames(uintptr_t address, uintptr_t *low, uintptr_t *high);
 extern uint32_t fathom_has_detours;
 // Whether no thread runs code of modules that are found from now on, so that they can get detours.
 void detours_allow(int are_safe);
-// All threads are stopped. Gives functions detours that were found since somebody has begun to attach. `addresses` are
-// where threads are that can be made to go on elsewhere, `threads` of them, and then where others are, or will be when
-// a signal's handler returns. In place of an address of the former kind that lies in the midst of what is changed,
-// there stands the one where its thread has to go on. A function that one of the latter kind lies in the midst of gets
-// none.
-void detours_begin(uint64_t *addresses, size_t threads, size_t count);
+// All threads are stopped. Looks for those that detours_begin would pull the code away from. `addresses` are where
+// threads are that can be made to go on elsewhere, `threads` of them, and then where others are, or will be when a
+// signal's handler returns. In place of an address of the former kind that lies in the midst of what is to be changed,
+// there stands the one where its thread has to go on, as it can at once. A function that one of the latter kind lies in
+// the midst of gets none.
+void detours_move(uint64_t *addresses, size_t threads, size_t count);
+// All threads are stopped. Gives functions detours that were found since somebody has begun to attach.
+void detours_begin(void);
 // All threads are stopped. Makes functions what they were.
 void detours_restore(void);
 

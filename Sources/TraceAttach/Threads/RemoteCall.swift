@@ -30,6 +30,8 @@ final class RemoteCall {
     private let end: UInt64
     /// A stack that was made for it.
     private var mapped: UInt64?
+    /// Where the next call's frame ends; nil: at ``room``.
+    private var lowerEnd: UInt64?
     /// Whether a call has been made, and the thread has not been given back what it had.
     private var isAway = false
     /// The signal that tells of a call's end. The program ignores it.
@@ -39,6 +41,8 @@ final class RemoteCall {
     /// What is left of a thread's own stack has to suffice for the loader. That of the first thread grows.
     private static let leastRoom: UInt64 = 128 << 10, leastFirstRoom: UInt64 = 48 << 10
     private static let redZone: UInt64 = 128
+    /// What `raise` takes of the stack is less.
+    private static let raiseRoom: UInt64 = 4 << 10
     private static let mmapNumber: UInt64 = 9, munmapNumber: UInt64 = 11
 
     /// Keeps what the thread has. Call ``giveBack()`` afterwards.
@@ -115,7 +119,7 @@ final class RemoteCall {
 
     func call(_ function: UInt64, _ arguments: UInt64...) throws(Failure) -> UInt64 {
         var bytes = [CChar](repeating: 0, count: Int(FATHOM_FRAME_LIMIT)), size = 0
-        let frame = fathom_frame(&kept, room & ~63, &bytes, &size)
+        let frame = fathom_frame(&kept, lowerEnd ?? room & ~63, &bytes, &size)
         guard frame != 0 else { throw .impossible("its vector registers are unknown ones") }
         // Below the frame, what the function, and what it returns to, return to.
         let store = places.store
@@ -130,6 +134,8 @@ final class RemoteCall {
             && bytes.withUnsafeBytes { memory.write(UnsafeRawBufferPointer(rebasing: $0[..<size]), at: frame) }
             && memory.store(resultPlace, Self.noResult)
         guard isWritten else { throw .ended }
+        // Until the next call begins, the thread needs this one's frame to go back. So that call's frame lies elsewhere.
+        lowerEnd = lowerEnd == nil ? (top - Self.raiseRoom) & ~63 : nil
         let all = arguments + [UInt64](repeating: 0, count: 6 - arguments.count)
         let place = resultPlace &- UInt64(bitPattern: Int64(store.displacement))
         guard fathom_call_begin(thread.tid, &kept, function, top, all, place, signal) == 0 else { throw .refused() }
@@ -144,6 +150,9 @@ final class RemoteCall {
     }
 
     private static let noResult: UInt64 = 0x6661_7468_6f6d_0001
+
+    /// Lets the thread go on elsewhere when it has what it had. It was in no system call.
+    func move(to counter: UInt64) { fathom_kept_move(&kept, counter) }
 
     /// Gives the thread back what it had. It stays held.
     func giveBack() {

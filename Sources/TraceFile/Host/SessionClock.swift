@@ -7,6 +7,8 @@ package struct SessionClock {
     /// FATHOM_CLOCK_*.
     package let kind: UInt8
     package let start: Moment
+    /// When ``start`` was, in ns since 1970; never later, because what changes afterwards must not count as older.
+    package let startRealtime: UInt64
     package private(set) var ticksPerSecond: UInt64
 
     /// One moment on two clocks.
@@ -20,6 +22,7 @@ package struct SessionClock {
     package init() {
         kind = UInt8(Self.counterIsTrusted() ? FATHOM_CLOCK_COUNTER : FATHOM_CLOCK_MONOTONIC)
         start = Self.now(kind)
+        startRealtime = Self.realtime(at: start.nanoseconds)
         ticksPerSecond = 1_000_000_000
     }
 
@@ -72,6 +75,18 @@ package struct SessionClock {
             guard after &- before < width else { continue }
             width = after &- before
             best = Moment(ticks: before + width / 2, nanoseconds: nanoseconds)
+        }
+        return best
+    }
+
+    /// When it was `nanoseconds` of CLOCK_MONOTONIC, at most; by the closest of a few pairs of readings.
+    private static func realtime(at nanoseconds: UInt64) -> UInt64 {
+        var best: UInt64 = 0, width = UInt64.max
+        for _ in 0..<5 {
+            let before = SystemClock.monotonic, realtime = SystemClock.realtime, after = SystemClock.monotonic
+            guard after &- before < width else { continue }
+            width = after &- before
+            best = realtime &- (after &- nanoseconds)
         }
         return best
     }

@@ -6,7 +6,6 @@ internal import TraceSystem
 /// Writes samples of a process's stacks as a session that the readers of profiles read.
 public struct SampledSession {
     private var clock = SessionClock()
-    private let realtime = SystemClock.realtime
 
     /// Sampling begins.
     public init() {}
@@ -22,10 +21,10 @@ public struct SampledSession {
         let start = clock.start.ticks, end = clock.now
         do throws(SessionFileError) {
             let directory = try SessionDirectory(creating: name)
-            let description = SessionDescription(of: process, startRealtime: realtime)
+            let description = SessionDescription(of: process, startRealtime: clock.startRealtime)
             try directory.create(SessionFile.description.name, holding: description.json)
             let log = try TraceLogWriter(
-                in: directory, clock: clock, startRealtime: realtime, version: RecordOptions().formatVersion)
+                in: directory, clock: clock, startRealtime: clock.startRealtime, version: RecordOptions().formatVersion)
             let chunks = SampleChunks(log, from: start, to: end)
             chunks.append(metadata: Self.metadata(of: process, start, end), pid: UInt32(bitPattern: process.pid))
             for (index, thread) in process.threads.enumerated() {

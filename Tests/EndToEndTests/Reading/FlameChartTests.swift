@@ -120,7 +120,8 @@ import Testing
         #expect(try Fathom.run(["flame", session, "--time-order", "--colour", "self", "-o", page]).status == 0)
         let found = try run(
             [
-                "element('colour').value", "new Set(ownSteps(pictures.get(0))).size > 1",
+                "wait element('colour').value", "element('colour').value",
+                "new Set(ownSteps(pictures.get(0))).size > 1",
                 "do (element('colour').value = 'kind', element('colour').dispatchEvent(new Event('change')))",
                 "wait tints.by === 'kind' && location.hash.includes('by=kind')", "wait tints.legend().length > 0",
                 "tints.legend().some(each => each[1] === 'C')",

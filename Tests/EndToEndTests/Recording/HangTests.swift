@@ -89,8 +89,7 @@ import Testing
     @Test func deadlockOfOthers() throws {
         let watch = try hangs.start(["--timeout", "200ms"], [Hangs.program(), "workers", "100000"])
         defer { withExtendedLifetime(watch) {} }
-        let report = try #require(hangs.wait())
-        #expect(report.member("kind") == "deadlock", "\(report)")
+        let report = try #require(hangs.wait { $0.member("kind") == "deadlock" }, "\(hangs.found())")
         #expect(report.contains("\"take_first\"") && report.contains("\"take_both\""))
     }
 

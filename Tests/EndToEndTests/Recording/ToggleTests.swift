@@ -120,6 +120,62 @@
             #expect(process.wait() == 7 << 8)
         }
 
+        /// Ends the process that traces others before its Nth call of the kernel that changes one of them, or, for numbers below 0, a
+        /// moment behind that.
+        private func killer() throws -> String {
+            try Toolchain.compile(
+                sources: [
+                    "killer.c": """
+                    #define _GNU_SOURCE
+                    #include <dlfcn.h>
+                    #include <signal.h>
+                    #include <stdarg.h>
+                    #include <stdlib.h>
+                    #include <sys/ptrace.h>
+                    #include <unistd.h>
+                    long ptrace(enum __ptrace_request request, ...) {
+                        static long count;
+                        static long (*next)(enum __ptrace_request, long, void *, void *);
+                        va_list list;
+                        va_start(list, request);
+                        long thread = va_arg(list, int);
+                        void *address = va_arg(list, void *), *data = va_arg(list, void *);
+                        va_end(list);
+                        if (!next) next = (long (*)(enum __ptrace_request, long, void *, void *))dlsym(RTLD_NEXT, "ptrace");
+                        int changes = request == PTRACE_SETREGSET || request == PTRACE_SETSIGMASK || request == PTRACE_CONT;
+                        long number = changes ? ++count : 0, end = atol(getenv("KILLED_AT"));
+                        if (changes && number == end) raise(SIGKILL);
+                        long result = next(request, thread, address, data);
+                        if (changes && number == -end) usleep(200), raise(SIGKILL);
+                        return result;
+                    }
+                    """
+                ], compiler: .gcc, flags: ["-shared", "-fPIC"], output: directory.file("killer.so"))
+        }
+
+        /// Whenever the recorder is killed, each thread has, or gives itself, what it had.
+        @Test(arguments: [["--libcalls"], ["--any", "--libcalls"]])
+        func recorderIsKilledWhileItChangesThreads(_ options: [String]) throws {
+            let killer = try killer(), process = try start()
+            var kills = 0
+            for number in 1... {
+                var ended = 0
+                for end in [number, -number] {
+                    let output = try Fathom.run(
+                        ["record", "-q", "-o", session, "--attach", "\(process.pid)", "--for", "5ms"] + options,
+                        environment: ["LD_PRELOAD": killer, "KILLED_AT": "\(end)"])
+                    try #require(lines("/proc/\(process.pid)/status").contains("Threads:\t7"), "\(end)")
+                    if output.status == 0 || isRefusal(output) { ended += 1 } else { kills += 1 }
+                }
+                if ended == 2 { break }
+            }
+            #expect(kills > 40)
+            let output = try attach(process.pid, options + ["--for", "20ms"])
+            #expect(output.status == 0 || isRefusal(output), "\(output.stderr)")
+            process.signal(SIGTERM)
+            #expect(process.wait() == 7 << 8)
+        }
+
         /// Slots that lead to the runtime for more than one reason lead back to where they led before.
         @Test func slotsOfTheRuntimesOwn() throws {
             let program = try Toolchain.compile(

@@ -1,7 +1,16 @@
 import Testing
 import TraceFile
+import TraceSystem
 
 @Suite struct ClockTests {
+    /// A session's start is the same moment by both clocks.
+    @Test func startIsAMoment() {
+        let before = SystemClock.realtime, clock = SessionClock(), after = SystemClock.realtime
+        #expect((before - (after - before)...after).contains(clock.startRealtime))
+        let elapsed = SystemClock.monotonic - clock.start.nanoseconds, now = SystemClock.realtime
+        #expect(clock.startRealtime + elapsed <= now)
+    }
+
     @Test func monotonicIsIdentity() {
         let clock = Clock(monotonicFrom: 1000)
         #expect(clock.nanoseconds(at: 1000) == 0)
