@@ -109,6 +109,20 @@ EXPORT void *dlmopen(Lmid_t space, const char *path, int mode) {
     JUMP REAL(dlmopen)(space, path, mode);
 }
 
+// What these find (RTLD_NEXT) depends on their caller, too, which may have gone on to them by a jump.
+
+EXPORT void *dlsym(void *restrict handle, const char *restrict name) {
+    if (!HAS_REAL(dlsym)) return NULL;
+    fathom_note_jump(RETURN_SLOT, CALLERS_END);
+    JUMP REAL(dlsym)(handle, name);
+}
+
+EXPORT void *dlvsym(void *restrict handle, const char *restrict name, const char *restrict version) {
+    if (!HAS_REAL(dlvsym)) return NULL;
+    fathom_note_jump(RETURN_SLOT, CALLERS_END);
+    JUMP REAL(dlvsym)(handle, name, version);
+}
+
 EXPORT int dlclose(void *handle) {
     if (!HAS_REAL(dlclose)) return -1;
     fathom_note_modules();

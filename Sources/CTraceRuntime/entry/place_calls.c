@@ -62,25 +62,24 @@ void fathom_note_jump(uintptr_t *slot, uintptr_t frame) {
     if (UNLIKELY(place)) leave(slot, frame - sizeof *slot, place);
 }
 
-NEXT struct next begin_slowly(struct place *place, uintptr_t target, uintptr_t function, struct place_frame *frame,
-                              uint32_t answer) {
+static struct next go_on_by(const struct place *place) { return (struct next){place_address(place), place->target}; }
+
+NEXT struct next begin_slowly(struct place *place, uintptr_t function, struct place_frame *frame, uint32_t answer) {
     place_enter(function, frame->return_address, (uintptr_t)&frame->return_address, frame->context, answer,
                 &frame->registers);
-    return (struct next){place_address(place), target};
+    return go_on_by(place);
 }
 
-NEXT struct next begin_traced(struct place *place, uintptr_t target, uintptr_t function, struct place_frame *frame) {
+NEXT struct next begin_traced(struct place *place, uintptr_t function, struct place_frame *frame) {
     uintptr_t sp = (uintptr_t)&frame->return_address;
     uint32_t answer = trace_begin(&current, function, frame->return_address, sp, 1);
-    if (UNLIKELY(answer)) return begin_slowly(place, target, function, frame, answer);
-    return (struct next){place_address(place), target};
+    return UNLIKELY(answer) ? begin_slowly(place, function, frame, answer) : go_on_by(place);
 }
 
 static struct next begin_at(struct place *place, uintptr_t target, uintptr_t function, struct place_frame *frame) {
     place->target = target;
     place->function = 0;
-    return traces() ? begin_traced(place, target, function, frame)
-                    : begin_slowly(place, target, function, frame, SLED_OTHER);
+    return traces() ? begin_traced(place, function, frame) : begin_slowly(place, function, frame, SLED_OTHER);
 }
 
 static SLOW struct next begin_elsewhere(uintptr_t target, uintptr_t function, struct place_frame *frame) {
@@ -106,7 +105,7 @@ struct next place_begin_result(uintptr_t target, uintptr_t function, struct plac
     place->target = target;
     place->function = function;
     place->hooks = 0;
-    return (struct next){place_address(place), target};
+    return go_on_by(place);
 }
 
 // The hooks of such a function, and of those that were inlined into it, see the place where it returns to.

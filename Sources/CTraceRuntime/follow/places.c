@@ -1,5 +1,6 @@
 #include "places.h"
 
+#include "../host/runtime.h"
 #include "../session/metadata.h"
 
 FATHOM_WITHOUT_HOOKS
@@ -46,6 +47,14 @@ static void keep_former(const struct place *place) {
 }
 
 #if defined(__x86_64__)
+// What lies below the stack pointer on the first thread's stack is left for good, unless a coroutine runs on a part of
+// that stack: then what the place held before is known. The kernel puts no other mapping within 128 MB of that stack's
+// top (mmap_base).
+static int is_dead(const struct place *place, uintptr_t sp) {
+    uintptr_t top = runtime.stack_top;
+    return place->stack_pointer < sp && sp < top && top - place->stack_pointer < (uintptr_t)64 << 20;
+}
+
 // Whether a call that is not told of any more may return to the place yet: its address is on the stack, or the true
 // return address in its stead, which the place's first instruction leaves there.
 static int is_awaited(const struct place *place, uintptr_t code) {
@@ -56,6 +65,7 @@ static int is_awaited(const struct place *place, uintptr_t code) {
 }
 #else
 // The return address may be anywhere.
+static int is_dead(const struct place *place, uintptr_t sp) { return (void)place, (void)sp, 1; }
 static int is_awaited(const struct place *place, uintptr_t code) { return (void)place, (void)code, 0; }
 #endif
 
@@ -77,10 +87,12 @@ static int take(struct place *place, uintptr_t return_address, uintptr_t sp) {
 }
 
 // Takes a place that jumps seem to have left, unless somebody may come back there.
-static int take_left(struct place *place, uint32_t open, uintptr_t return_address, uintptr_t sp, uintptr_t code) {
+static int take_left(struct place *place, uint32_t open, uintptr_t return_address, uintptr_t sp, uintptr_t code,
+                     int looks) {
     if (open == PLACE_TAKEN || !(open & PLACE_LEFT)) return 0;
-    if (!place_claim(place, open)) return 0;
-    if (is_awaited(place, code)) {
+    if ((!looks && !is_dead(place, sp)) || !place_claim(place, open)) return 0;
+    // It may be another's by now.
+    if (!is_dead(place, sp) && (!looks || is_awaited(place, code))) {
         __atomic_store_n(&place->open, open, __ATOMIC_RELEASE);
         return 0;
     }
@@ -99,12 +111,19 @@ static struct place *find(uintptr_t return_address, uintptr_t sp) {
     return NULL;
 }
 
+// How many more calls of each set do not look again whether what jumps seem to have left is awaited: that takes two
+// system calls for each place, and what is on a stack that nobody uses stays. Any value will do.
+static uint8_t patience[PLACE_COUNT / PLACE_WAYS];
+
 static SLOW struct place *take_another(uintptr_t return_address, uintptr_t sp, uintptr_t code) {
     // One that never was anybody's is best, and one of another place on the stack better than one of the same, so that
     // what it held can be told from what it holds.
     // By turns, so that what a place held before is not forgotten at once. Any value will do.
     static uint32_t turns;
     uint32_t turn = __atomic_fetch_add(&turns, 1, __ATOMIC_RELAXED);
+    uint8_t *waits = &patience[(place_ways(return_address, sp, 0) - places) / PLACE_WAYS];
+    int looks = !*waits;
+    if (!looks) --*waits;
     for (int choice = 0; choice < 4; choice++)
         for (uint32_t set = 0; set < PLACE_SETS; set++)
             for (uint32_t way = 0; way < PLACE_WAYS; way++) {
@@ -113,9 +132,11 @@ static SLOW struct place *take_another(uintptr_t return_address, uintptr_t sp, u
                 if (choice == 0 ? held : choice == 1 && held == sp) continue;
                 // Relaxed: taking it acquires.
                 uint32_t open = __atomic_load_n(&at->open, __ATOMIC_RELAXED);
-                if (choice == 3 ? take_left(at, open, return_address, sp, code) : !open && take(at, return_address, sp))
+                if (choice == 3 ? take_left(at, open, return_address, sp, code, looks)
+                                : !open && take(at, return_address, sp))
                     return at;
             }
+    if (looks) *waits = UINT8_MAX;
     return NULL;
 }
 

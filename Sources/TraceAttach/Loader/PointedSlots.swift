@@ -30,9 +30,8 @@ struct PointedSlots {
     /// asked for; calls that such a thread's end leaves behind end by where the next ones lie.
     static let others: Set<String> = [
         "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", "_Unwind_SetIP", "setcontext", "swapcontext", "dlopen",
-        "dlmopen", "dlclose", "dl_iterate_phdr", "_exit", "_Exit", "execve", "execv", "execvpe", "execvp", "fexecve",
-        "execveat", "execl",
-        "execlp", "execle", "prctl", "syscall", "vfork",
+        "dlmopen", "dlsym", "dlvsym", "dlclose", "dl_iterate_phdr", "_exit", "_Exit", "execve", "execv", "execvpe",
+        "execvp", "fexecve", "execveat", "execl", "execlp", "execle", "prctl", "syscall", "vfork",
     ]
 
     /// - Parameters:

@@ -24,7 +24,8 @@ extension MissingCalls: CustomStringConvertible {
     public var reason: String {
         if writeError != 0 { return describe(writeError) }
         return hasNoPlaces && unplacedCalls >= unwrittenCalls
-            ? "too many were open at once, and no return place was free" : "no room was left within the limits"
+            ? "too many were open, or never returned, and no return place was free"
+            : "no room was left within the limits"
     }
 
     /// One line for people.

@@ -349,10 +349,72 @@
             let plain = try TestSupport.run(program, [])
             let output = try Fathom.record([program], into: session, options: ["--any"])
             #expect(output.status == 0 && output.stdout == plain.stdout)
-            let reason = "too many were open at once, and no return place was free"
+            let reason = "too many were open, or never returned, and no return place was free"
             #expect(output.stderr.contains("calls not recorded: " + reason), "\(output.stderr)")
             let info = try Fathom.run(["info", session])
             #expect(info.stdout.contains(reason), "\(info.stdout)")
+        }
+
+        /// A jump out of a deep recursion gives the places of its calls free, whatever is still on the stack below.
+        @Test func deepCallsAreLeft() throws {
+            let program = try Toolchain.compile(
+                sources: [
+                    "left.c": """
+                    #include <setjmp.h>
+                    #include <stdio.h>
+                    static jmp_buf out;
+                    __attribute__((noinline, noclone)) int leaf(int n) { return n * 3 + 1; }
+                    __attribute__((noinline, noclone)) int deep(int n) {
+                        if (!n) longjmp(out, 1);
+                        return deep(n - 1) + leaf(n);
+                    }
+                    int main(void) {
+                        int sum = 0;
+                        if (!setjmp(out)) deep(20000);
+                        for (int n = 0; n < 200000; n++) sum = leaf(sum);
+                        printf("%d\\n", sum);
+                    }
+                    """
+                ], compiler: .gcc, flags: ["-O1"], output: directory.file("left"))
+            let plain = try TestSupport.run(program, [])
+            for _ in 0..<3 {
+                let output = try Fathom.record([program], into: session, options: ["-q", "--any"])
+                #expect(output.status == 0 && output.stdout == plain.stdout)
+                let leaves = try #require(try counts()["leaf"])
+                #expect(leaves == 200_000)
+            }
+        }
+
+        /// What dlsym finds behind its caller (RTLD_NEXT) is what is behind whoever jumped to it.
+        @Test(arguments: [["--any"], ["--any", "--libcalls"]], ["dlsym", "*pointer"])
+        func searchesByJumps(_ options: [String], _ function: String) throws {
+            let library = try Toolchain.compile(
+                sources: [
+                    "front.c": """
+                    #define _GNU_SOURCE
+                    #include <dlfcn.h>
+                    #include <stdio.h>
+                    #include <stdlib.h>
+                    static void *(*volatile pointer)(void *, const char *) = dlsym;
+                    __attribute__((noipa)) static void *next(const char *name) { return (\(function))(RTLD_NEXT, name); }
+                    int puts(const char *text) {
+                        static int depth;
+                        if (depth++ > 3) _Exit(3);
+                        (void)pointer;
+                        int result = ((int (*)(const char *))next("puts"))(text);
+                        depth--;
+                        return result;
+                    }
+                    """
+                ], compiler: .gcc, flags: ["-O2", "-shared", "-fPIC"], libraries: ["-ldl"],
+                output: directory.file("libfront.so"))
+            let program = try Toolchain.compile(
+                sources: ["caller.c": "#include <stdio.h>\nint main(void) { return puts(\"hello\") < 0; }\n"],
+                compiler: .gcc, flags: ["-O1"], libraries: [library, "-Wl,-rpath,\(directory.path)"],
+                output: directory.file("caller"))
+            let output = try Fathom.record([program], into: session, options: ["-q"] + options)
+            #expect(output.status == 0 && output.stdout == "hello\n", "\(output.status) \(output.stderr)")
+            #expect(try counts()["next"] == 1)
         }
 
         /// Options choose functions by name, size and cost, and arguments and results are those that the debug information has.
