@@ -39,8 +39,8 @@
     DO(__pthread_unregister_cancel) DO(__pthread_unregister_cancel_restore) DO(__pthread_unwind_next)
 #define PROCESS_BEHIND(DO)                                                                                             \
     DO(__libc_start_main) DO(dlopen) DO(dlmopen) DO(dlsym) DO(dlvsym) DO(dlclose) DO(execve) DO(execvpe)               \
-    DO(fexecve) DO(execveat) DO(posix_spawn) DO(posix_spawnp) DO(system) DO(popen) DO(prctl) DO(syscall) DO(_exit) DO(_Exit)                    \
-    DO(dl_iterate_phdr) DO(_dl_find_object) DO(pthread_key_create) DO(pthread_setspecific)
+    DO(fexecve) DO(execveat) DO(posix_spawn) DO(posix_spawnp) DO(system) DO(popen) DO(prctl) DO(syscall) DO(_exit)     \
+    DO(_Exit) DO(dl_iterate_phdr) DO(_dl_find_object) DO(pthread_key_create) DO(pthread_setspecific)
 #define WAITS_BEHIND(DO)                                                                                               \
     DO(sem_wait) DO(sem_timedwait) DO(sem_clockwait) DO(sem_getvalue) DO(sem_post)                                     \
     DO(pthread_mutex_lock) DO(pthread_mutex_timedlock) DO(pthread_mutex_clocklock) DO(pthread_mutex_trylock)           \

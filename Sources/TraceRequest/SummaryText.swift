@@ -65,8 +65,7 @@ public struct SummaryText {
         }
         if summary.unreturnedCalls > 0 {
             lines.append(
-                "warning: \(Self.count(summary.unreturnedCalls, "call")) not recorded: too many were open, or never returned, and no return place was free"
-            )
+                "warning: \(Self.count(summary.unreturnedCalls, "call")) not recorded: \(MissingCalls.noPlaces)")
         }
         if summary.spoiledChunks > 0 {
             lines.append(

@@ -16,6 +16,9 @@ public struct MissingCalls: Sendable, Equatable {
     /// Whether system calls are missing, because they came faster than they could be read.
     public var lacksSystemCalls = false
 
+    /// Why calls found no return place.
+    public static let noPlaces = "too many were open, or never returned, and no return place was free"
+
     public var calls: UInt64 { unplacedCalls.addingClamped(unwrittenCalls) }
 }
 
@@ -23,9 +26,7 @@ extension MissingCalls: CustomStringConvertible {
     /// Why calls were not recorded.
     public var reason: String {
         if writeError != 0 { return describe(writeError) }
-        return hasNoPlaces && unplacedCalls >= unwrittenCalls
-            ? "too many were open, or never returned, and no return place was free"
-            : "no room was left within the limits"
+        return hasNoPlaces && unplacedCalls >= unwrittenCalls ? Self.noPlaces : "no room was left within the limits"
     }
 
     /// One line for people.

@@ -40,6 +40,38 @@
             #expect(try counts() == ["main": 1, "opened": 1, "plugged": 1])
         }
 
+        /// What dlsym finds behind its caller (RTLD_NEXT) is what is behind whoever jumped to it.
+        @Test(arguments: [[], ["--libcalls"]], ["dlsym", "*pointer"])
+        func searchesByJumps(_ options: [String], _ function: String) throws {
+            let library = try Toolchain.compile(
+                sources: [
+                    "front.c": """
+                    #define _GNU_SOURCE
+                    #include <dlfcn.h>
+                    #include <stdio.h>
+                    #include <stdlib.h>
+                    static void *(*volatile pointer)(void *, const char *) = dlsym;
+                    __attribute__((noipa)) static void *next(const char *name) { return (\(function))(RTLD_NEXT, name); }
+                    int puts(const char *text) {
+                        static int depth;
+                        if (depth++ > 3) _Exit(3);
+                        (void)pointer;
+                        int result = ((int (*)(const char *))next("puts"))(text);
+                        depth--;
+                        return result;
+                    }
+                    """
+                ], compiler: .gcc, flags: ["-O2", "-shared", "-fPIC"], libraries: ["-ldl"],
+                output: directory.file("libfront.so"))
+            let program = try Toolchain.compile(
+                sources: ["caller.c": "#include <stdio.h>\nint main(void) { return puts(\"hello\") < 0; }\n"],
+                compiler: .gcc, flags: ["-O1"], libraries: [library, "-Wl,-rpath,\(directory.path)"],
+                output: directory.file("caller"))
+            let output = try record([program], options)
+            #expect(output.status == 0 && output.stdout == "hello\n", "\(output.status) \(output.stderr)")
+            #expect(try counts()["next"] == 1)
+        }
+
         /// A program that loads the library that it is given 20 times, and calls what is in there.
         private func loader() throws -> String {
             try Toolchain.compile(
